@@ -1,8 +1,8 @@
 """PTX and NVVM IR: NVRTC does not compile them, so cuda.core does, and the result is kept.
 
-cuda.core's own key covers what it passes to the linker or to libNVVM. But of a library
-it has only the version, and it refuses libdevice. Here the content of both files is in
-the key.
+cuda.core's own key covers what it passes to the linker or to libNVVM. But it covers
+only the version of a library, and refuses libdevice. Here the content of both files is
+in the key.
 """
 
 from __future__ import annotations

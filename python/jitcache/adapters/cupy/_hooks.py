@@ -1,8 +1,8 @@
-"""Hooks: the functions of CuPy that the adapter replaces, which look a kernel up and call NVRTC for it.
+"""Hooks: the functions of CuPy that the adapter replaces, which look up a kernel and call NVRTC for it.
 
-CuPy's own function still runs. It is told to keep nothing on disk, and gets our class in
-place of its class for NVRTC's programs. So CuPy itself decides about options,
-architecture and the rest, and none of that is repeated here.
+CuPy's own function still runs. It is told to keep nothing on disk, and gets our class
+instead of its class for NVRTC's programs. So CuPy itself chooses options, architecture
+and the rest, and none of that is repeated here.
 """
 
 from __future__ import annotations

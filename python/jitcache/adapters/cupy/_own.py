@@ -1,7 +1,7 @@
-"""CuPy's own functions: whether a program has replaced those that the adapter stands in for.
+"""CuPy's own functions: whether a program has replaced those for which the adapter has its own.
 
-A program may replace functions of CuPy, for example to have other options. The adapter does what CuPy's own functions
-do, and would leave the program's out.
+A program may replace functions of CuPy, for example to set other options. The adapter does what CuPy's own functions
+do, and would bypass the replacements.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-#: Targets of NVRTC, by CuPy's words for them.
+#: Targets of NVRTC, by CuPy's names for them.
 _TARGETS = {"cubin": "cubin", "ptx": "ptx", "lto": "ltoir"}
 
 #: The folder of a source for NVRTC: CuPy writes each source to an empty folder with a random name.

@@ -4,7 +4,7 @@
 
     compiled = cute_dsl.compile(function, *args)
 
-In place of ``cute.compile``, which compiles each time. With ``key="source"`` a hit
+This replaces ``cute.compile``, which compiles each time. With ``key="source"`` a hit
 does not even trace. ``docs/cute_dsl.md`` says what is in a key and what is not
 cached. Importing this module does not import CuTe DSL.
 """
@@ -27,7 +27,8 @@ __all__ = ["KIND", "Compiled", "clear", "compile", "count", "entries", "uncached
 #: The kind of the entries.
 KIND = "cute-dsl"
 
-# Arguments of the DSL's own that change what a compile is; where a function has no such parameter, they are meant.
+# Keyword arguments that the DSL takes for itself if the function has no such parameter, and that change what a compile
+# does. A compile with one of them is not cached.
 _CONTROLS = (
     "compile_only", "compile_to_precompiled_mlir", "export_name", "gpu_module_attrs", "no_cache", "no_jit_engine",
     "pipeline",
@@ -36,7 +37,7 @@ _CONTROLS = (
 _uncached: Counter[str] = Counter()
 
 
-def compile(  # noqa: A001 - the name that it stands for
+def compile(  # noqa: A001 - the DSL's name
     function: Any,
     *args: Any,
     options: Any = None,
@@ -47,17 +48,17 @@ def compile(  # noqa: A001 - the name that it stands for
 ) -> Compiled:
     """Compile a ``@cute.jit`` function for arguments, or load what was compiled before.
 
-    ``args``, ``kwargs``, ``options``, ``trace_finalize_hooks``: as ``cute.compile``
-    has them; options that are no text as in ``cute.compile[options]``. ``cache``:
-    which one, None for ``jitcache.default_cache()``, False for none. ``key``:
-    ``"traced"`` traces the function, and compiles if no such module was compiled
-    before; ``"source"`` goes by the function's source and all that it reaches, and
-    traces only if it has not seen that, or cannot see all of it (``reason`` of the
-    result says why).
+    ``args``, ``kwargs``, ``options``, ``trace_finalize_hooks``: as for ``cute.compile``;
+    options that are not text as for ``cute.compile[options]``. ``cache``: which cache,
+    None for ``jitcache.default_cache()``, False for no cache. ``key``: ``"traced"``
+    traces the function, and compiles if there is no entry for the traced module;
+    ``"source"`` looks up the function's source and everything that it reaches, and
+    traces only if there is no entry for these, or if not all of it can be seen (then
+    ``reason`` of the result says why).
 
-    Threads may call it at once; tracing and compiling are done by one at a time, as
-    the DSL requires. Of processes that ask for the same, one compiles. What cannot
-    be cached is compiled as without a cache, and ``uncached`` counts it.
+    Several threads may call this; one at a time traces and compiles, as the DSL
+    requires. Of the processes that ask for the same, one compiles. What cannot be
+    cached is compiled as without a cache, and ``uncached`` counts it.
 
     Raises what ``cute.compile`` raises; ImportError without CuTe DSL; ValueError
     for another ``key``.
@@ -137,7 +138,7 @@ def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, lease
         if trace.made is not None:
             try:
                 return Compiled(*job.load(trace.made), trace.made, "traced", reason, hit=True)
-            except Exception as e:  # noqa: BLE001 - intact, but not for this process
+            except Exception as e:  # noqa: BLE001 - the entry is intact, but this process cannot use it
                 trace.end()
                 _refuse(job, "entry cannot be loaded", e)
                 return _traced(job, cache, reason, replace=True, leased=leased)
@@ -163,16 +164,16 @@ def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, lease
 def uncached() -> dict[str, int]:
     """Return why results of this process were not cached, and how often: ``{"no architecture": 2}``.
 
-    The logger ``jitcache`` has a line for each at level INFO, with the function.
+    The logger ``jitcache`` logs each of them at level INFO, with the function.
     """
     return dict(_uncached)
 
 
 def entries(cache: Cache | None = None) -> list[dict[str, Any]]:
-    """Return what is known of each entry, as ``Cache.entries`` has it.
+    """Return a description of each entry, as ``Cache.entries`` does.
 
     Its attributes are the function, its file and line when it was compiled, the
-    route, the architecture, and how it was keyed.
+    route, the architecture, and the kind of its key.
     """
     return list((cache or default_cache()).entries(KIND))
 

@@ -1,10 +1,10 @@
-"""Arguments: what a compile is for, as bytes that are the same in every process.
+"""Arguments of a compile, as bytes that are the same in every process.
 
-The traced module has types and layouts of the arguments in it, but not how a
-result checks and converts what it is called with: the TVM FFI route makes that
-from the arguments, behind the trace. There two dimensions are equal if they are
-the same ``SymInt`` object, so objects are numbered as they are met. (The DSL's own
-``__cache_key__`` has their addresses, which mean nothing elsewhere.)
+The traced module contains the types and layouts of the arguments, but not how a result
+checks and converts the arguments of a call: the TVM FFI route derives that from the
+compile's arguments, after the trace. There two dimensions are equal if they are the same
+``SymInt`` object, so objects are numbered as they are met. (The DSL's own
+``__cache_key__`` has their addresses, which mean nothing in other processes.)
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _DEEPEST = 50
 
 
 def name_of(cls: type) -> str:
-    """Return what a class is called."""
+    """Return the module and name of a class."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
 class Shapes:
-    """Describes arguments by what they are declared as, not by what is in them."""
+    """Describes arguments by their declarations, not by their data."""
 
     def __init__(self) -> None:
         self._met: dict[int, int] = {}
@@ -64,10 +64,10 @@ class Shapes:
         if isinstance(value, dict):
             return pack(name, *(self.of(item) for pair in value.items() for item in pair))
         if hasattr(value, "dtype") and hasattr(value, "device") and hasattr(value, "shape"):
-            # A tensor with data, behind the DSL's: calls are held to its device, and to that of others.
+            # A tensor with data, inside one of the DSL's. The result checks its device, and those of other tensors.
             said = (value.device, getattr(value.device, "index", None), value.dtype, tuple(value.shape))
             return pack(name, " ".join(map(str, said)).encode())
-        # A pointer's address is no part of what is compiled; a tensor's data are no attributes.
+        # The address of a pointer is no part of what is compiled, and the data of a tensor are not in its attributes.
         state = {n: v for n, v in getattr(value, "__dict__", {}).items() if n not in _ADDRESSES}
         return pack(name, *(part for n in sorted(state) for part in (n.encode(), self.of(state[n]))))
 
@@ -76,7 +76,7 @@ _ADDRESSES = frozenset({"_pointer", "_desc", "_c_pointer", "_c_pointers_cache", 
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """Return a function's signature, with the classes behind annotations that are text."""
+    """Return a function's signature. Annotations that are text are evaluated if that is possible."""
     try:
         return inspect.signature(function, eval_str=True)
     except Exception:  # noqa: BLE001 - whatever an annotation raises
@@ -84,7 +84,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
 
 def describe_signature(function: Callable[..., Any]) -> bytes:
-    """Return names, kinds, annotations and defaults of parameters: a result converts its arguments by them."""
+    """Return names, kinds, annotations and defaults of parameters, by which a result converts its arguments."""
     shapes = Shapes()
     parts = []
     for p in signature_of(function).parameters.values():
@@ -98,7 +98,7 @@ def describe_signature(function: Callable[..., Any]) -> bytes:
 
 
 def describe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
-    """Return arguments, as much of them as a result checks when it is called."""
+    """Return what a result checks of these arguments when it is called."""
     shapes = Shapes()
     return pack(
         *map(shapes.of, args), *(pack(name.encode(), shapes.of(value)) for name, value in sorted(kwargs.items()))
@@ -106,7 +106,7 @@ def describe_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
 
 
 def function_and_receiver(function: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return the function behind what was given to compile, and the receiver if there is one."""
+    """Return the function of what was given to compile, and the receiver if there is one."""
     if inspect.isfunction(function):
         return function, ()
     if inspect.ismethod(function):

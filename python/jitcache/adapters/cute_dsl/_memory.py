@@ -1,12 +1,12 @@
-"""Memory: what a memoised function remembers, which a trace is given instead of what the function would say by now.
+"""Memory: the results that a memoised function remembers. A trace gets these, not what the function would return now.
 
-Its function counts by value, like any other. What it remembers may have come of
-other values, of a global that was set since, say. So that counts too, but for what
-it came to remember while a trace of ours ran and nothing that it reaches changed:
-a process that traces and one that hits have the same keys.
+The wrapped function counts by value, like any other. A remembered result may come from
+other values, of a global that was set since, say. So remembered results count too,
+except those that were added while a trace of ours ran and nothing that the function
+reaches changed: so a process that traces and one that hits have the same keys.
 
-A function of which not all can be seen, because it asks the device, say, counts by
-its file and by all that it remembers. Then a trace must not have run it.
+A function that cannot be seen completely, because it asks the device, say, counts by
+its file and by all results that it remembers. Then a trace must not have run it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """What is remembered: a key that is made of arguments, and the result; both as bytes, because they may change."""
+    """One remembered result: its key, made of arguments, the result, and both as bytes, because they may change."""
 
     key: Any
     result: Any
@@ -30,7 +30,7 @@ class Item(NamedTuple):
 
     @property
     def identity(self) -> tuple[int, int]:
-        """What it has in common with no other that is kept."""
+        """Identifies the item among all those that are kept."""
         return id(self.key), id(self.result)
 
 
@@ -38,16 +38,16 @@ class Memory(NamedTuple):
     """What a memoised function remembers at some time."""
 
     function: Any
-    described: bytes | None  # what it is around, None if not all of that can be seen
-    runs: int  # of what it is around
+    described: bytes | None  # the wrapped function, None if it cannot be seen completely
+    runs: int  # how often the wrapped function has run
     items: dict[tuple[int, int], Item]
 
     @classmethod
     def of(cls, function: Any, described: bytes | None, describe: Callable[[Any, Any], bytes]) -> Memory:
-        """Return what a function remembers now. Raises Unkeyable where that cannot be seen."""
+        """Return what a function remembers now. Raises Unkeyable if that cannot be seen."""
         info = function.cache_info()
-        # What the garbage collector sees of it: its type; key, result and the type of a link in turn if it is
-        # bounded; the table, which has the results if it is not; and more.
+        # What the garbage collector sees: the function's type; if the memory is bounded, key, result and type of each
+        # link; the table, which has the results if it is not bounded; and more.
         inside = gc.get_referents(function)
         links = inside[1 : 1 + 3 * info.currsize] if info.maxsize is not None else []
         table = inside[1 + len(links)] if len(inside) > 1 + len(links) else None
@@ -60,7 +60,7 @@ class Memory(NamedTuple):
         return cls(function, described, info.misses, {item.identity: item for item in items})
 
     def foreign(self, before: Memory | None = None) -> list[Item]:
-        """Return what may have come of other values than are here now. What has come since ``before`` has not."""
+        """Return the items that may come from values other than the present. Those newer than ``before`` do not."""
         if self.described is None:
             return list(self.items.values())
         known = _known.get(self.function)
@@ -73,14 +73,15 @@ class Memory(NamedTuple):
         ]
 
 
-# What came of the values that are described, by function. Items are kept, so that an identity is that of one object.
+# By function, the items that came from the values described. They are kept, so that no other object gets their ids.
 _known: weakref.WeakKeyDictionary[Any, Memory] = weakref.WeakKeyDictionary()
 
 
 def learn(before: dict[int, Memory], after: dict[int, Memory]) -> bool:
-    """Note what functions have come to remember while nothing that they reach has changed.
+    """Note which items were added to the memories of functions while nothing that they reach has changed.
 
-    Return False if one has run of which not all can be seen. Functions are by their ids.
+    Both arguments are by the functions' ids. Returns False if a function has run that
+    cannot be seen completely, or that was not met before.
     """
     for number, memory in after.items():
         old = before.get(number)

@@ -1,4 +1,4 @@
-"""Objects: what a compile made, as bytes, and as something to call again."""
+"""Objects: the result of a compile as bytes of an object file, and back as something to call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jitcache._fork import ForkLock
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: What symbols in an object begin with. Each is loaded into a space of its own, so all may have the same.
+#: The prefix of the symbols in an object file. Each is loaded into a namespace of its own, so all have the same prefix.
 PREFIX = "jitcache"
 
 _loading = ForkLock()
@@ -30,30 +30,30 @@ class Call(NamedTuple):
 
 
 class ObjectFile(NamedTuple):
-    """An object: its bytes, and what cannot be told from them."""
+    """An object file: its bytes, and what is needed beside them."""
 
     data: bytes
     call: Call | None  # None: the ABI route, which has its signature in the object
-    handles: tuple[str, ...] = ()  # parameters whose default is a handle, which is nothing in another process
+    handles: tuple[str, ...] = ()  # parameters whose default is a handle, which is valid in one process only
 
     def attributes(self) -> dict[str, Any]:
-        """Return what goes into the attributes of its entry."""
+        """Return those attributes of its entry that say how to call it."""
         if self.call is not None:
             return {"positional": self.call.positional, "keywords": self.call.keywords}
         return {"handles": list(self.handles)} if self.handles else {}
 
 
 def object_file_of(data: bytes, attributes: dict[str, Any]) -> ObjectFile:
-    """Return the object of an entry."""
+    """Return the object file of an entry."""
     if "positional" not in attributes:
         return ObjectFile(data, None, tuple(attributes.get("handles", ())))
     return ObjectFile(data, Call(attributes["positional"], attributes["keywords"]))
 
 
 def export(result: Any, *, tvm_ffi: bool) -> ObjectFile:
-    """Return what a compile made as an object. Raises Unkeyable if it cannot be one."""
+    """Return the result of a compile as an object file. Raises Unkeyable if it cannot be exported."""
     if getattr(result, "_pyir_spec", None) is not None:
-        raise Unkeyable("other frontend", "what it made looks at Python's state at each call")
+        raise Unkeyable("other frontend", "its result looks at Python's state at each call")
     try:
         return _export_tvm_ffi(result) if tvm_ffi else _export_abi(result)
     except Unkeyable:
@@ -63,7 +63,7 @@ def export(result: Any, *, tvm_ffi: bool) -> ObjectFile:
 
 
 def _export_abi(result: Any) -> ObjectFile:
-    """The signature goes into the object, as a pickle. Handles, a stream by default say, cannot."""
+    """Export a result whose object file has the signature as a pickle, without handles (of a default stream, say)."""
     taken = result.execution_args
     whole = taken.signature
     handles = [p for p in whole.parameters.values() if is_handle(p.default)]
@@ -76,7 +76,7 @@ def _export_abi(result: Any) -> ObjectFile:
 
 
 def is_handle(value: Any) -> bool:
-    """Return whether a value is a handle of the driver's: a number that means something in one process."""
+    """Return whether a value is a handle of the driver's: a number that is valid in one process only."""
     return type(value).__module__.startswith("cuda.bindings") and not isinstance(value, enum.Enum)
 
 
@@ -93,7 +93,7 @@ def _export_tvm_ffi(result: Any) -> ObjectFile:
 
         if not isinstance(result, tvm_ffi.Function):
             raise Unkeyable("cannot be exported", f"unknown parameters of {type(result).__qualname__}")
-        names = Call([], [])  # it has none that a caller passes
+        names = Call([], [])  # it has no parameters that a caller passes
     else:
         kinds: dict[Any, list[str]] = {}
         for p in inspect.signature(wrapper).parameters.values():
@@ -112,7 +112,7 @@ def _export_tvm_ffi(result: Any) -> ObjectFile:
 
 @contextlib.contextmanager
 def _path(data: bytes) -> Iterator[str]:
-    """Name a file with these bytes that nobody else can write. The DSL takes names that end in .so for libraries."""
+    """Yield a path to these bytes that nobody else can write, and that does not end in .so like a library's."""
     if hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create("jitcache", os.MFD_CLOEXEC), "w+b") as f:
             f.write(data)
@@ -128,10 +128,10 @@ def _path(data: bytes) -> Iterator[str]:
 def load(
     made: ObjectFile, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """Return what an object defines: the DSL's own object for it, and what to call.
+    """Return what an object file defines: the DSL's own object for it, and what to call.
 
-    ``function``, ``args``, ``kwargs``: what it was compiled from; defaults and
-    dataclasses are told from them. Raises what the DSL raises.
+    ``function``, ``args``, ``kwargs``: what it was compiled from. They have the defaults,
+    and show which arguments are dataclasses. Raises what the DSL raises.
     """
     from cutlass.cute.runtime import load_module
 

@@ -7,33 +7,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._object import ObjectFile
 
-# What a function that was loaded cannot say: it has no module.
+# Attributes that a loaded function cannot have, because it has no module.
 _OF_COMPILES = frozenset({"artifacts", "dump_to_object", "export_to_c", "ir_module"})
 
 
 class Compiled:
-    """A compiled function, to be called as what ``cute.compile`` returns: with the same arguments, by name too.
+    """A compiled function. It is called like what ``cute.compile`` returns, also with arguments by name.
 
-    It is the same whether it was compiled or found: what was compiled is loaded
-    from the bytes that were stored. May be called from any thread, as far as what
-    the DSL makes may. Attributes that are not listed here are those of
-    ``function``; ``export_to_c``, ``dump_to_object``, ``ir_module`` and
-    ``artifacts`` only a compile has, so they are AttributeErrors: use
-    ``cute.compile`` for files, or ``object``.
+    It is the same whether it was compiled or found: even after a compile, it is loaded
+    from the bytes that are stored. Any thread may call it, if the DSL allows that of its
+    own results. Attributes that are not listed here are those of ``function``. Only a
+    compile has ``export_to_c``, ``dump_to_object``, ``ir_module`` and ``artifacts``, so
+    these raise AttributeError: use ``cute.compile`` for files, or ``object``.
     """
 
     def __init__(self, function: Any, call: Any, made: ObjectFile | None, how: str, reason: str, *, hit: bool) -> None:
         self._call = call
-        self._made = made  # None if nothing could be kept
+        self._made = made  # None if the function cannot be cached
         #: The DSL's object: a JitCompiledFunction, or a tvm_ffi.Function with ``--enable-tvm-ffi``.
         self.function = function
-        #: The object file, an ELF relocatable whose symbols begin with ``jitcache``; b"" if nothing could be kept.
+        #: The object file, an ELF relocatable whose symbols begin with ``jitcache``; b"" if it cannot be cached.
         self.object = b"" if made is None else made.data
         #: Whether nothing was compiled.
         self.hit = hit
-        #: Which key it was found or stored under: "source", "traced", or "" if nothing was.
+        #: The kind of key under which it was found or stored: "source", "traced", or "" if it was neither.
         self.how = how
-        #: Why it is not cached, or why not under the key that was asked for; "" if it is.
+        #: Why it is not cached, or not under the kind of key that was asked for; "" if it is.
         self.reason = reason
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -48,7 +47,7 @@ class Compiled:
         return getattr(self.function, name)
 
     def __tvm_ffi_object__(self) -> Any:
-        """Return what TVM FFI passes on if this is an argument."""
+        """Return what TVM FFI passes to a function if this is its argument."""
         inner = getattr(self.function, "__tvm_ffi_object__", None)
         return self.function if inner is None else inner()
 

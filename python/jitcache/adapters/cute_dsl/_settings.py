@@ -1,4 +1,4 @@
-"""Settings: what the DSL is told by its environment, its options and the machine."""
+"""Settings: what the environment, the options and the machine tell the DSL."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 from jitcache._code import Unkeyable
 
-# Of the DSL's own settings, those that say where to write, what to print and whether to cache.
+# The settings of the DSL that say only where to write, what to print and whether to cache.
 _IRRELEVANT = re.compile(
     "prefix|jit_time_profiling|log_|print_|show_stacktrace|filter_stacktrace|no_cache|jit_cache_max_elems|dump_dir"
     "|cache_dir|keep_|disable_file_caching|_arch$|shared_libs|_pid|verbose"
 )
 
-# The same of variables of the environment. The rest counts, read by Python or by the compiler's C++.
+# The same among environment variables. The others with the prefixes below count, whether Python or the compiler's
+# C++ code reads them.
 _SILENT = re.compile(
     "CUTE_(EXPERIMENTAL_)?DSL_("
     "LOG_|PRINT_|SHOW_STACKTRACE|FILTER_STACKTRACE|NO_CACHE|JIT_CACHE_MAX_ELEMS|JIT_TIME_PROFILING|DUMP_DIR|CACHE_DIR"
@@ -32,10 +33,10 @@ _VARIABLES = (
     "NVVM_",
 )
 
-# Options that make files, or whose result is not to be called here: only a compile does what they ask for.
+# Options that make files, or whose result cannot be called here. Only a compile does what they ask for.
 _MAKES_FILES = ("KeepCUBIN", "KeepPTX", "KeepSASS", "FlattenLocsOutputJsonPath", "RemarkOutput")
 _NOT_FOR_HERE = ("DeviceTarget", "HostTarget")
-# The other frontend's results look at Python's state again at each call, which a loaded one cannot.
+# Results of the other frontend look at Python's state at each call. A loaded result cannot.
 _FRONTENDS = ("EnablePYIR", "FrontendNext")
 _PLACES = ("DumpDir",)
 
@@ -43,11 +44,11 @@ _PLAIN = (str, int, bool, float, type(None))
 
 
 class Settings(NamedTuple):
-    """What the DSL is told, as text, and what adapters have to know of it."""
+    """The settings of the DSL as text, and those that this adapter uses itself."""
 
     text: str
     architecture: str
-    libraries: tuple[str, ...]  # that code is run with
+    libraries: tuple[str, ...]  # with which code is run
 
 
 def environment() -> list[str]:
@@ -62,8 +63,8 @@ def environment() -> list[str]:
 def settings_of(owner: Any) -> Settings:
     """Return the settings of a DSL object. Raises Unkeyable for those under which nothing can be cached.
 
-    Both what it has read when it was made and what the environment says now: some
-    of it is read late.
+    They include what the object read when it was made, and the present environment:
+    some variables are read late.
     """
     manager = getattr(owner, "envar", None)
     if manager is None or not hasattr(manager, "arch"):
@@ -101,7 +102,7 @@ def _plain(value: Any) -> str:
 
 
 def _has_device() -> bool:
-    """Whether the driver has a device: asked of the driver, because the DSL makes up an architecture without one."""
+    """Whether the driver has a device. The DSL cannot be asked: without a device it takes a default architecture."""
     try:
         from cuda.bindings import driver
 
@@ -114,11 +115,11 @@ def _has_device() -> bool:
 
 
 def _architecture(manager: Any) -> str:
-    """Return the architecture that code is traced for.
+    """Return the architecture for which code is traced.
 
-    Without a device and without a word the DSL takes one, silently: what it makes
-    of that is left alone and not kept. So is what it makes when the variable was
-    set after the DSL had been imported, and was not seen.
+    Without a device and without CUTE_DSL_ARCH, the DSL silently takes a default. Its
+    result is then not cached. Nor is it if the variable was set after the DSL was
+    imported, so that the DSL has not seen it.
     """
     said = os.environ.get("CUTE_DSL_ARCH")
     found = str(manager.arch)
@@ -130,16 +131,16 @@ def _architecture(manager: Any) -> str:
 
 
 class Options(NamedTuple):
-    """What is asked of one compile."""
+    """The options of one compile."""
 
     text: str
     tvm_ffi: bool
-    locations: bool  # are in the result
-    linked: tuple[str, ...]  # bitcode, by path
+    locations: bool  # whether the result contains places in the source
+    linked: tuple[str, ...]  # paths of bitcode
 
 
 def options_of(given: Any) -> Options:
-    """Return compile options as the DSL has them, those of the environment applied. Raises Unkeyable."""
+    """Return the DSL's compile options, to which it has applied those of the environment. Raises Unkeyable."""
     values = getattr(given, "options", None)
     if not isinstance(values, dict):
         raise Unkeyable("unknown options", type(given).__qualname__)

@@ -1,4 +1,4 @@
-"""Lookup by source: a compile by what its function reaches, before anything is traced."""
+"""Lookup by source: before anything is traced, by all that the function reaches."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from jitcache import Cache, Lease
 
 
-# Options by which places in the source come into what is compiled.
+# Options that put places in the source into the result.
 _LINES = re.compile("line-?info|assert", re.IGNORECASE)
 
-# Those by which a compile prints what it finds.
+# Options that make a compile print what it finds.
 _PRINTS = re.compile("warnings|remark|debug|diagnostic|iket", re.IGNORECASE)
 
 
 class SourceLookup:
-    """One lookup by source. ``reason``: why there was none, "" if there was."""
+    """One lookup by source. ``reason``: why the function is not cached by its source, "" if it is."""
 
     def __init__(self, job: Job, cache: Cache) -> None:
         self._job = job
@@ -48,11 +48,11 @@ class SourceLookup:
 
     @property
     def leased(self) -> bool:
-        """Whether others wait for this compile."""
+        """Whether this lookup holds a lease, so that others wait for its compile."""
         return self._lease is not None and self._lease.guarded
 
     def find(self) -> Compiled | None:
-        """Return the result if it is there; else, if it can be keyed, hold the lease."""
+        """Return the result if there is an entry. If not, and if the function can be keyed, take the lease."""
         try:
             walker = self._walker = Walker(places=self._has_places())
             self._components = self._seen(walker)
@@ -72,7 +72,7 @@ class SourceLookup:
             made = objects.object_file_of(bytes(entry.view), entry.attributes)
         try:
             return Compiled(*self._job.load(made), made, "source", "", hit=True)
-        except Exception as e:  # noqa: BLE001 - intact, but not for this process
+        except Exception as e:  # noqa: BLE001 - the entry is intact, but this process cannot use it
             self._refuse("entry cannot be loaded", e)
             self._replace = True
             return None
@@ -82,7 +82,7 @@ class SourceLookup:
         logging.getLogger("jitcache").info("cute-dsl: %s is traced: %s", self._job.name, why)
 
     def _seen(self, walker: Walker) -> dict[str, Any]:
-        """What the compile depends on but for its arguments, as far as that can be seen."""
+        """Return what the compile depends on, except its arguments. Raises Unkeyable if not all of it can be seen."""
         if self._job.hooks:
             raise Unkeyable("trace hooks")
         owner = _owner(self._job.function)
@@ -104,14 +104,14 @@ class SourceLookup:
         return {**found, **common(self._cache, owner, settings)}
 
     def _has_places(self) -> bool:
-        """Whether places in the source are in the result, by which debuggers and messages name them."""
+        """Whether the result contains places in the source, for debuggers and messages."""
         owner = _owner(self._job.function)
         return _LINES.search(_all_options(owner, _options(self._job.options))) is not None or any(
             getattr(owner.envar, name, True) for name in ("lineinfo", "enable_assertions")
         )
 
     def store(self, result: Compiled) -> None:
-        """Store what was made meanwhile under the key, if nothing that is in it has changed."""
+        """Store a result under the key, unless something in the key has changed since ``find``."""
         made = result._made
         if self._key is None or made is None:
             return
@@ -173,12 +173,12 @@ def _options(options: Any) -> str:
 
 
 def _all_options(owner: Any, options: str) -> str:
-    """Options as they were given, and those of the environment."""
+    """Return the options that were given, and those of the environment."""
     return f"{options} {getattr(owner.envar, 'compiler_opt', '')}"
 
 
 def _adapters() -> list[Any]:
-    """What programs have registered to convert arguments; which of it is used is not known before the trace."""
+    """Return what programs have registered to convert arguments. All count: only a trace shows which ones are used."""
     from cutlass.base_dsl.runtime.jit_arg_adapters import JitArgAdapterRegistry
 
     # Versions differ in how many tables there are, and in what they are called.
@@ -196,7 +196,7 @@ def _adapters() -> list[Any]:
 
 
 def _is_own(adapter: Any) -> bool:
-    """Whether an adapter is the DSL's: a function, or a class."""
+    """Whether an adapter, a function or a class, is the DSL's own."""
     code = getattr(adapter, "__code__", None)
     if code is not None:
         return is_dsl(code.co_filename)

@@ -1,9 +1,9 @@
 """Text: the source of a function as CuTe DSL will read it.
 
 The DSL compiles the text of a function, not its bytecode: it reads the file when
-it first meets the function, and then puts other code in its place. So the text
-counts, if it is the one that the function was imported from: a file that was
-edited since is refused, because what the DSL makes of it depends on when it looked.
+it first meets the function, and then replaces the function's code. So the text counts.
+It must be the text from which the function was imported: if the file was edited since,
+the function is refused, because the result depends on when the DSL read the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ._visibility import TELLING
 
 
 class Text(NamedTuple):
-    """A function's text: without comments and places, the names that it uses, and those of attributes and texts."""
+    """A function's syntax tree without comments and places, the names in it, and its attributes and strings."""
 
     tree: str
     names: tuple[str, ...]
@@ -50,7 +50,7 @@ def _codes(code: pytypes.CodeType, found: dict[tuple[str, int], list[pytypes.Cod
 
 
 def _file(path: str, space: dict[str, object]) -> _File:
-    # As the DSL reads it: through linecache, which has the cells of notebooks too.
+    # Read like the DSL does, through linecache, which also has the cells of notebooks.
     linecache.checkcache(path)
     source = "".join(linecache.getlines(path, space))
     known = _files.get(path)
@@ -77,14 +77,14 @@ def _original(function: pytypes.FunctionType) -> pytypes.CodeType:
     """Return the code that a function was defined with."""
     code = _originals.get(function)
     if code is None:
-        # The DSL keeps it where it puts other code; if it does not, that is no text's code and refused.
+        # The DSL keeps the original here when it replaces the code. If it did not, the code matches no text: refused.
         kept = function.__dict__.get("_original_code")
         code = _originals[function] = kept if isinstance(kept, pytypes.CodeType) else function.__code__
     return code
 
 
 def text_of(function: pytypes.FunctionType) -> Text:
-    """Return a function's text. Raises Unkeyable if it is not what the function was defined by."""
+    """Return a function's text. Raises Unkeyable if the function was not defined by it."""
     with _lock():
         code = _original(function)
         file = _file(code.co_filename, function.__globals__)
@@ -95,7 +95,7 @@ def text_of(function: pytypes.FunctionType) -> Text:
         if node is None or code not in file.codes.get((code.co_name, code.co_firstlineno), []):
             raise Unkeyable("source was edited", code.co_filename)
         if known is None and function.__code__ is not code:
-            # It was compiled before it was first seen here, and nobody knows which text that read.
+            # The DSL compiled it before it was first seen here, from a text that is not known.
             raise Unkeyable("compiled before", function.__qualname__)
         text = _describe(node, code)
         if known is not None and known[1] != text:
@@ -105,7 +105,7 @@ def text_of(function: pytypes.FunctionType) -> Text:
 
 
 def places_of(function: pytypes.FunctionType) -> str:
-    """Return where each part of a function's text is, and where it was decorated. Raises what ``text_of`` raises."""
+    """Return the place of each part of a function's text, and of its decoration. Raises what ``text_of`` raises."""
     text_of(function)
     code = _originals[function]
     node = _files[code.co_filename].nodes[code.co_name, code.co_firstlineno]
@@ -114,7 +114,7 @@ def places_of(function: pytypes.FunctionType) -> str:
 
 
 def place_of(path: str) -> str:
-    """Return what tables of lines say of a file: where it is, when it was modified, in seconds, and its size."""
+    """Return what line tables say of a file: its path, its time of modification in seconds, and its size."""
     path = os.path.abspath(path)
     try:
         found = os.stat(path)
@@ -136,7 +136,7 @@ def file_of(function: object) -> bytes:
 
 
 def lines_of(code: pytypes.CodeType) -> bytes:
-    """Return where each part of code is, and of code in it."""
+    """Return the file and the lines of a code object, and of the code objects nested in it."""
     inner = (lines_of(const) for const in code.co_consts if isinstance(const, pytypes.CodeType))
     path = place_of(code.co_filename).encode("utf-8", "surrogateescape")
     return pack(path, str(code.co_firstlineno).encode(), code.co_linetable, *inner)
@@ -151,13 +151,13 @@ def _describe(node: ast.AST, code: pytypes.CodeType) -> Text:
         elif isinstance(inner, ast.Attribute):
             attributes[inner.attr] = None
         elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-            attributes[inner.value] = None  # of getattr
+            attributes[inner.value] = None  # it may be an argument of getattr
         elif isinstance(inner, (ast.arg, ast.AnnAssign)) and isinstance(inner.annotation, ast.Constant):
             raise Unkeyable("annotation that is text", inner.annotation.value)
         elif isinstance(inner, (ast.Import, ast.ImportFrom)):
             _look_at_import(inner, attributes)
     if not TELLING.isdisjoint(names):
-        # A name of a builtin that tells more than can be described is most often that of a variable.
+        # These names of builtins are most often those of local variables: only a name that is looked up counts.
         looked_up = _looked_up(node).difference(code.co_freevars)
         for name in TELLING.difference(looked_up).intersection(names):
             del names[name]
@@ -166,7 +166,7 @@ def _describe(node: ast.AST, code: pytypes.CodeType) -> Text:
 
 
 def _looked_up(node: ast.AST) -> set[str]:
-    """Return the names that a function, or one in it, looks up outside of itself."""
+    """Return the global names that a function, or a function nested in it, looks up."""
     found: set[str] = set()
     tables = symtable.symtable(ast.unparse(node), "<function>", "exec").get_children()
     while tables:
@@ -177,7 +177,7 @@ def _looked_up(node: ast.AST) -> set[str]:
 
 
 def _look_at_import(node: ast.Import | ast.ImportFrom, attributes: dict[str, None]) -> None:
-    """Refuse an import of anything but the DSL, and note what it takes from there."""
+    """Refuse an import from anything but the DSL, and note the names that it imports from there."""
     from_ = isinstance(node, ast.ImportFrom)
     for alias in node.names:
         root = ("." * node.level + (node.module or "")) if isinstance(node, ast.ImportFrom) else alias.name

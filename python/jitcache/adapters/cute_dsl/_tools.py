@@ -1,4 +1,4 @@
-"""Tools: which compiler CuTe DSL is, and which processor it compiles host code for."""
+"""Tools: the identity of CuTe DSL's compiler, and of the processor for which it compiles host code."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-#: Of what is stored, and of how keys are made: changes with either.
+#: The version of the stored format and of the way keys are made. It changes with either.
 FORMAT = 2
 
-#: The kind of the entries that say which compiler is behind which time stamps.
+#: The kind of the entries that hold the digest of an installation, by the time stamps of its files.
 KIND = "cute-dsl-files"
 
-# Time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and those of
-# file servers differ by more.
+# The time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and the clocks
+# of file servers differ by more.
 _YOUNG_NS = 2 * 10**9
 
-# What the names of files begin with that are no part of the installation.
+# The prefix of the names of files that are no part of the installation.
 _LIBRARY = "library "
 
 _known: dict[tuple[str, ...], str] = {}
@@ -49,7 +49,7 @@ def _files(package: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=1)
 def packages() -> tuple[str, ...]:
-    """Return where the DSL is, and TVM FFI if it is there. That one is not imported for it, which takes 30 ms."""
+    """Return the folders of the DSL, and of TVM FFI if there is one. TVM FFI is not imported: that takes 30 ms."""
     import cutlass
 
     found = [os.path.dirname(os.path.abspath(str(cutlass.__file__)))]
@@ -60,7 +60,7 @@ def packages() -> tuple[str, ...]:
 
 
 def _content(libraries: Iterable[str]) -> dict[str, str]:
-    """Return all files that decide what is compiled, by a name that does not depend on where they are."""
+    """Return the paths of all files that determine the result, by names that do not depend on where they are."""
     found = {f"{_LIBRARY}{os.path.basename(path)}": path for path in libraries}
     for package in packages():
         found.update((os.path.basename(package) + path[len(package) :], path) for path in _files(package))
@@ -68,13 +68,13 @@ def _content(libraries: Iterable[str]) -> dict[str, str]:
 
 
 def compiler(cache: Cache, libraries: Iterable[str]) -> str:
-    """Return the content of the installed DSL, and of the libraries that it runs code with, as a digest.
+    """Return the digest of the installed DSL, and of the libraries with which it runs code.
 
-    The version alone does not do: a source may be edited in place, and a nightly
-    build has the version of the last one. Reading 250 MB takes 0.2 s, so it is
-    done once per installation; the cache remembers it by the files' time stamps.
-    Raises Unkeyable where there is no cache, and where the installation was changed
-    after the process had started: then it is not what the process has imported.
+    The version alone is not enough: a source may be edited in place, and a nightly
+    build has the version of the one before. Reading 250 MB takes 0.2 s, so it is done
+    once per installation: the cache keeps the digest, by the files' time stamps. Raises
+    Unkeyable if there is no cache, or if the installation was changed after the process
+    started: then the process may have imported something else.
     """
     place = tuple(libraries)
     with _lock():
@@ -103,7 +103,7 @@ def _digest(cache: Cache, files: dict[str, str]) -> str:
 
 
 def versions(owner: Any) -> str:
-    """Return the versions that this process has loaded, which what is installed by now need not be."""
+    """Return the versions that this process has loaded. Other ones may be installed by now."""
     import cuda.bindings
     import cutlass
 
@@ -118,9 +118,9 @@ def versions(owner: Any) -> str:
 
 @functools.cache
 def processor() -> str:
-    """Return the processor of this machine: the DSL compiles host code for all that it can do.
+    """Return the identity of this machine's processor. The DSL compiles host code for all of its features.
 
-    An object with AVX-512 in it ends a process on a processor without.
+    An object with AVX-512 instructions ends a process on a processor without them.
     """
     said = _processor.description()
     if said is None:

@@ -1,8 +1,8 @@
-"""Trace: a compile that stops where its module is known, and goes on only if nobody has compiled that before.
+"""Trace: a compile that stops when its module is known, and continues only if there is no entry for the module.
 
-CuTe DSL calls hooks when a function is traced and before anything is compiled. The
-key is made there. On a hit the hook leaves by an exception, which ends the
-compile; on a miss it returns, holding the lease, and the same trace is compiled.
+CuTe DSL calls hooks after it has traced a function, and before it compiles anything.
+Our hook makes the key. On a hit it raises an exception, which ends the compile. On a
+miss it returns, holding the lease, and the DSL compiles what it has traced.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 #: The kind of the entries.
 KIND = "cute-dsl"
 
-# MLIR keeps state by thread and the DSL by process: one compile at a time. Nobody who holds this waits for a lease.
+# MLIR keeps state per thread and the DSL per process, so one thread compiles at a time. A thread that holds this lock
+# never waits for a lease.
 _compiling = ForkLock(threading.RLock)
 
-# Files in a module's text that locations name.
+# Files that locations in a module's text name.
 _FILES = re.compile(r'loc\("([^"\n]+)":\d')
 
 _LINKED = re.compile(r'"?link-libraries"? = \[([^\]]*)\]')
@@ -50,8 +51,8 @@ def one_at_a_time() -> Iterator[None]:
 class Job(NamedTuple):
     """What is to be compiled."""
 
-    given: Any  # as the caller has given it
-    function: Callable[..., Any]  # behind it
+    given: Any  # what the caller gave to compile
+    function: Callable[..., Any]  # the function of that
     receiver: tuple[Any, ...]  # of a method
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -60,11 +61,11 @@ class Job(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the caller would call the result."""
+        """The name of the key and of the entry."""
         return f"{self.function.__module__}.{self.function.__qualname__}"
 
     def names(self) -> list[str]:
-        """Return the names of arguments that no parameter has: they become parameters of the result."""
+        """Return the names of arguments that go into ``**kwargs``: they become parameters of the result."""
         parameters = inspect.signature(self.function).parameters
         if all(p.kind is not p.VAR_KEYWORD for p in parameters.values()):
             return []
@@ -75,7 +76,7 @@ class Job(NamedTuple):
         from cutlass import cute
 
         kwargs = dict(self.kwargs)
-        # Without options of its own cute.compile has those that earlier compiles have left in it.
+        # cute.compile without a subscript would use options that earlier compiles have left in it.
         if isinstance(self.options, str) and self.options:
             compile_, kwargs["options"] = cute.compile[()], self.options
         else:
@@ -86,11 +87,11 @@ class Job(NamedTuple):
             return compile_(self.given, *self.args, **kwargs)
 
     def load(self, made: objects.ObjectFile) -> tuple[Any, Any]:
-        """Return what an object defines, and what to call."""
+        """Return what the object file defines, and what to call."""
         return objects.load(made, self.function, (*self.receiver, *self.args), self.kwargs)
 
     def attributes(self, made: objects.ObjectFile, how: str, architecture: str) -> dict[str, Any]:
-        """Return what is kept with an entry."""
+        """Return the attributes of an entry."""
         code = inspect.unwrap(self.function).__code__
         return {
             "function": self.name,
@@ -104,17 +105,17 @@ class Job(NamedTuple):
 
 
 class _Stop(BaseException):
-    """Ends a compile from its hook. No Exception, because the DSL wraps those."""
+    """Ends a compile from its hook. It is not an Exception, because the DSL wraps these."""
 
 
 class Trace:
-    """One compile by its module. ``made`` is what came of it, ``result`` what the DSL gave if it compiled."""
+    """One lookup by the traced module. ``made`` is from the entry; ``result`` is from the DSL, if it compiled."""
 
     def __init__(self, job: Job, cache: Cache, *, replace: bool = False, leased: bool = False) -> None:
         self._job = job
         self._cache = cache
         self._replace = replace
-        self._leased = leased  # by another key: whoever holds a lease must not wait for one
+        self._leased = leased  # the caller holds the lease of another key, so this one must not be waited for
         self._lease: Lease | None = None
         self._waited: Key | None = None
         self._stop = _Stop()
@@ -127,11 +128,11 @@ class Trace:
         self.refused: Unkeyable | None = None
 
     def run(self) -> None:
-        """Trace, and compile what is not there. Raises what the compile raises, and nothing of its own."""
+        """Trace, and compile if there is no entry. Raises only what the DSL's compile raises."""
         try:
             while not self._once():
                 assert self._waited is not None
-                # Somebody else compiles it: they are waited for with nothing held.
+                # Another thread or process compiles it. Wait for that without holding the lock.
                 self._lease = self._cache.acquire(self._waited, kind=KIND)
                 if self._lease.data is not None:
                     self._take(self._lease.entry())
@@ -141,7 +142,7 @@ class Trace:
             raise
 
     def _once(self) -> bool:
-        """Trace once; return False if somebody else has the lease."""
+        """Trace once. Return False if another thread or process has the lease."""
         self._calls, self._waited = 0, None
         try:
             self.result = self._job.compile(self._hook)
@@ -162,11 +163,11 @@ class Trace:
         except Unkeyable as e:
             self.refused = e
             return
-        except Exception as e:  # noqa: BLE001 - another version of the DSL; it compiles all the same
+        except Exception as e:  # noqa: BLE001 - another version of the DSL, which can still compile
             self.refused = Unkeyable("unknown version", f"{type(e).__name__}: {e}")
             return
         if self.key is not None and key != self.key:
-            self.end()  # it is another one by now
+            self.end()  # this trace gave another module than the one before
         self.key = key
         if self._lease is not None or self._replace:
             return
@@ -206,11 +207,11 @@ class Trace:
                 components[f"linked {i}"] = File(path)
             except OSError as e:
                 raise Unkeyable("linked file", e) from e
-        # Apart from keys of the source, which have other components: what changed is told by those of one name.
+        # Named unlike keys by source, which have other components: `jitcache explain` compares keys of one name.
         return Key(components).named(f"{self._job.name} traced")
 
     def _checks(self) -> bytes:
-        """What the TVM FFI route makes checks of, which are not in the module."""
+        """Return what the TVM FFI route makes argument checks from. The module does not contain these checks."""
         for p in inspect.signature(self._job.function).parameters.values():
             if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
                 raise Unkeyable("variable arguments", p.name)
@@ -245,5 +246,5 @@ def common(cache: Cache, owner: Any, settings: Settings) -> dict[str, Any]:
 
 
 def _option_text(options: Any) -> str:
-    """Options as they were given: not all of them are in what the DSL makes of them."""
+    """Return options that are text as they were given: the DSL's parsed options do not contain all of them."""
     return options if isinstance(options, str) else ""

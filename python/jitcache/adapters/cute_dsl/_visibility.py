@@ -1,4 +1,4 @@
-"""Visibility: what a function could see while the DSL traces it, and whose what it sees is."""
+"""Visibility: what a function can see while the DSL traces it, and who wrote that."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ._tools import packages
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Of Python's own modules, those whose functions say the same in every process. The rest may read the world.
+# The modules of Python whose functions return the same in every process. The others may read the world outside.
 _PURE = frozenset(
     [
         *(
@@ -53,7 +53,7 @@ _PURE = frozenset(
     ]
 )
 
-# Builtins that see what has no name here.
+# Builtins through which code sees things that the walk does not describe.
 UNDESCRIBABLE = frozenset(
     [
         *("__import__", "breakpoint", "compile", "dir", "eval", "exec", "globals", "hash", "id", "input", "locals"),
@@ -61,14 +61,14 @@ UNDESCRIBABLE = frozenset(
     ]
 )
 
-# Those that see by a name that is made while running; of objects and classes all is described, of modules not.
+# Builtins that look up computed names. The walk describes objects and classes completely, but not modules.
 BY_NAME = frozenset(["getattr", "hasattr", "vars"])
 _BY_NAME_ATTRIBUTES = frozenset(["__dict__", "__getattribute__", "attrgetter", "format", "format_map", "methodcaller"])
 
-#: Builtins that a function is asked about by name. A variable of such a name is none.
+#: All these builtins. In a function, one of these names may also be that of a local variable.
 TELLING = UNDESCRIBABLE | BY_NAME
 
-# Attributes that lead to everything.
+# Attributes through which code can reach anything.
 _LEAD_ANYWHERE = frozenset(
     [
         *("__annotations__", "__builtins__", "__code__", "__doc__", "__globals__", "__subclasses__", "f_back"),
@@ -76,7 +76,7 @@ _LEAD_ANYWHERE = frozenset(
     ]
 )
 
-# Of the DSL's own: what asks the device that is in the machine.
+# Functions and classes of the DSL that ask the machine's device.
 DEVICE = frozenset(
     [
         *("HardwareInfo", "detect_gpu_arch", "get_compute_capability_major_minor", "get_device_attribute"),
@@ -84,17 +84,18 @@ DEVICE = frozenset(
     ]
 )
 
-# What the DSL keeps at functions for itself; what else is there counts.
+# The attributes of functions that the DSL sets for itself. All others count.
 BOOKKEEPING = re.compile(
     "_dsl_|_preprocessed|_original_code|_decorator_location|__pyir_rewritten|__wrapped__|set_name_prefix"
 )
 
 
-#: Where the DSL keeps how a function's symbol is named, and what sets it: host functions do that for their kernels.
+#: The attribute of a function that has the prefix of its symbol, and the DSL's method that sets it. Host functions call
+#: that for their kernels.
 PREFIX, SETS_PREFIX = "_cute_dsl_name_options", "set_name_prefix"
 
 
-# What a class has that says nothing about it, or is described with what it belongs to.
+# Attributes of a class that say nothing about it, or that are described elsewhere.
 OF_EVERY_CLASS = frozenset(
     [
         *("__abstractmethods__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__"),
@@ -112,12 +113,12 @@ def _packages() -> tuple[str, ...]:
 
 @functools.cache
 def is_dsl(path: str) -> bool:
-    """Return whether a file belongs to the DSL or what it is made of, whose content or version is in every key."""
+    """Return whether a file belongs to the DSL or its parts, whose content or version is in every key."""
     return path.startswith(_packages())
 
 
 def module_of(path: str | None, name: str) -> str:
-    """Say whose a module is: "dsl", "python", "" for others. Raises Unkeyable for one that reads the world."""
+    """Return whose a module is: "dsl", "python", "" for others. Raises Unkeyable for one that reads the world."""
     if path is not None and is_dsl(path):
         return "dsl"
     if path is None and name not in sys.builtin_module_names and name != "builtins":
@@ -130,7 +131,7 @@ def module_of(path: str | None, name: str) -> str:
 
 
 def owner_of(name: str | None) -> str:
-    """Say whose what is in a module is, by the module's name."""
+    """Return whose the content of a module is, by the module's name."""
     module = sys.modules.get(name or "")
     if module is None or name == "__main__":
         return ""
@@ -140,8 +141,8 @@ def owner_of(name: str | None) -> str:
 def is_added(value: Any, owner: str) -> bool:
     """Return whether a program may have put a value into a module of the DSL's or Python's, or among the builtins.
 
-    Nobody notes who has set an attribute. What plainly has a value counts by it, whoever has; else it
-    is the program's if what it is made of is.
+    Python does not record who has set an attribute. So a plain value always counts. Any other value
+    counts if its code, its class or its module is a program's.
     """
     if isinstance(value, pytypes.FunctionType):
         path = value.__code__.co_filename
@@ -155,10 +156,10 @@ def is_added(value: Any, owner: str) -> bool:
         if isinstance(value, pytypes.ModuleType):
             if owner == "builtins" or owner_of(value.__name__):
                 return True
-            # The DSL imports packages of others itself.
+            # The DSL itself imports installed packages of others.
             return owner == "python" or not is_installed(str(getattr(value, "__file__", "")))
         return owner_of(cls.__module__) not in {"python", owner}
-    except Unkeyable:  # it is of a part of Python that reads the world, and so was not put there by a program
+    except Unkeyable:  # it belongs to a part of Python that reads the world, so no program has put it there
         return False
 
 
@@ -169,7 +170,7 @@ def uses_computed_names(function: pytypes.FunctionType, names: Iterable[str], at
     """
     own = {name for name in names if name not in function.__globals__}
     if function.__name__ == "__hash__":
-        own.discard("hash")  # that of a dataclass
+        own.discard("hash")  # the __hash__ of a dataclass calls it
     anywhere = [*own.intersection(UNDESCRIBABLE), *_LEAD_ANYWHERE.intersection(attributes)]
     if anywhere:
         raise Unkeyable("sees what has no name", f"{min(anywhere)} in {function.__qualname__}")
@@ -179,7 +180,7 @@ def uses_computed_names(function: pytypes.FunctionType, names: Iterable[str], at
 
 
 def names_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names in an expression that is text, and those of attributes."""
+    """Return the names in the text of an expression, and the names of attributes in it."""
     try:
         nodes = list(ast.walk(ast.parse(text, mode="eval")))
     except SyntaxError:
@@ -190,7 +191,7 @@ def names_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def is_importable(cls: type) -> bool:
-    """Return whether a class is what its name says."""
+    """Return whether a class is the one that its module has under its name."""
     found: Any = sys.modules.get(cls.__module__)
     for part in cls.__qualname__.split("."):
         found = getattr(found, part, None)
@@ -206,7 +207,7 @@ def is_opaque(cls: type) -> bool:
     return cls.__basicsize__ - cls.__base__.__basicsize__ > own * struct.calcsize("P")
 
 
-# Their content is described by those who have them.
+# The classes whose items the walk describes itself.
 _CONTAINERS = frozenset({tuple, list, dict, object})
 
 
@@ -228,15 +229,15 @@ def state_of(value: Any) -> dict[str, Any] | None:
 
 
 def python_owner(function: pytypes.FunctionType) -> str:
-    """Say whether a function is Python's own. Raises Unkeyable for one that reads the world."""
+    """Return "" unless a function is Python's own. Raises Unkeyable for one that reads the world."""
     if not is_standard(function.__code__.co_filename):
         return ""
-    # Of a wrapper by functools, say, the code is Python's and the name the wrapped function's.
+    # Not by __module__: a wrapper by functools, say, has Python's code and the wrapped function's name and module.
     return module_of(function.__code__.co_filename, str(function.__globals__.get("__name__")))
 
 
 def behind(wrapper: pytypes.FunctionType) -> list[pytypes.FunctionType]:
-    """Return the functions of the DSL that a decorated function is behind, and last the function."""
+    """Return the DSL's wrappers of a decorated function, the outermost first, and last the function itself."""
     found = [wrapper]
     while is_dsl(found[-1].__code__.co_filename):
         cells = map(content_of, found[-1].__closure__ or ())

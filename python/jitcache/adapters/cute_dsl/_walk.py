@@ -1,10 +1,10 @@
-"""Dependencies of a function that CuTe DSL traces: all that tracing can see, as bytes for a key.
+"""Dependencies of a function that CuTe DSL traces: all that a trace can see, as bytes for a key.
 
-Python runs while the DSL traces, so what it can see is nearly everything. This
-follows functions, globals, closures, defaults, classes and objects by value, and
-refuses what it cannot follow: ``Unkeyable``, and the function is traced instead.
-Too much in a key is a trace more, too little is a wrong result. Files and lines
-count only where they are in the result.
+The DSL traces by running Python code, which can see nearly everything. The walk
+follows functions, globals, closures, defaults, classes and objects by value. It raises
+``Unkeyable`` for what it cannot follow; then the function is traced. Too much in a key
+costs a trace, too little gives a wrong result. Files and lines count only if they are
+in the result.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _MOST_ITEMS = 10_000
 
 
 def _descriptor(walker: DependencyWalker, value: Any) -> None:
-    """A method or attribute of a class that is written in C, or a slot."""
+    """Put a method or attribute of a class that is written in C, or a slot."""
     cls = value.__objclass__
     if isinstance(value, (pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType)) and not owner_of(
         cls.__module__
@@ -64,7 +64,7 @@ def _descriptor(walker: DependencyWalker, value: Any) -> None:
 
 
 def _field(walker: DependencyWalker, value: Any) -> None:
-    """A named tuple's."""
+    """Put a field of a named tuple."""
     walker._put("field", str(value.__reduce__()[1][0]).encode())
 
 
@@ -76,21 +76,21 @@ _FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])  # noqa: PYI024
 
 
 class Walker(DependencyWalker):
-    """The walk by what Python can see."""
+    """The walk over everything that Python code can see."""
 
     def __init__(self, before: Walker | None = None, *, places: bool = False) -> None:
-        """``before`` is a walk over the same before a trace; with ``places`` it counts where functions are written."""
+        """``before`` is a walk over the same values before a trace; with ``places``, places in the source count."""
         super().__init__()
         self.memories: dict[int, Memory] = {}  # of memoised functions, by their ids
-        self._memoised_around: tuple[Any, ...] = ()  # functions that this is a walk inside of
+        self._memoised_around: tuple[Any, ...] = ()  # the memoised functions inside which this walk is
         self._before = before
-        self._prefixes: dict[int, Any] = {}  # of the names that functions have in what is compiled, by their ids
+        self._prefixes: dict[int, Any] = {}  # of the symbols of functions, by the functions' ids
         self._places = places
         self._space: dict[str, Any] = {}  # the globals of the function that is described
-        self._references: set[tuple[str, int]] = set()  # names that texts have, and where they are looked up
-        self._by_name = ""  # a function that makes names while it runs
-        self._modules: dict[int, pytypes.ModuleType] = {}  # those that are described in part
-        self._names: set[str] = set()  # that any function asks for
+        self._references: set[tuple[str, int]] = set()  # forward references, and ids of the globals for their names
+        self._by_name = ""  # a function that computes names while it runs
+        self._modules: dict[int, pytypes.ModuleType] = {}  # the modules that are described in part
+        self._names: set[str] = set()  # all names that functions ask for
 
     def describe(self, value: Any) -> bytes:
         """Return a value as bytes. Raises Unkeyable if not all of it can be seen."""
@@ -99,7 +99,7 @@ class Walker(DependencyWalker):
         return found
 
     def root(self, wrapper: Any) -> dict[str, bytes]:
-        """Return what a ``@cute.jit`` function depends on by label: itself, its defaults, each global and each cell."""
+        """Return what a ``@cute.jit`` function depends on, by label: itself, defaults, each global and each cell."""
         *wrappers, function = behind(wrapper)
         marks = b"".join(self._within(self._marks, w) for w in wrappers)
         self._number(function)
@@ -145,7 +145,7 @@ class Walker(DependencyWalker):
             self._attribute(module, name, names)
 
     def rest(self) -> bytes:
-        """Return what any function could ask of any module, beyond what its own does: modules are handed on."""
+        """Return what any function names in any module: a function may pass a module on to another one."""
         return self._within(self._rest)
 
     def _rest(self) -> None:
@@ -169,7 +169,7 @@ class Walker(DependencyWalker):
             self._whole(function, *self._plain(function))
 
     def _of_the_dsl(self, function: pytypes.FunctionType) -> None:
-        """A function of the DSL or of Python: by name, with what it is wrapped around."""
+        """Put a function of the DSL or of Python: its name, defaults and cells, and the function that it wraps."""
         if function.__name__ in DEVICE:
             raise Unkeyable("asks the device", function.__qualname__)
         if self._again(function):
@@ -192,14 +192,14 @@ class Walker(DependencyWalker):
         if self._places:
             self._put("places", places_of(function).encode("utf-8", "surrogatepass"))
         self._put("text", text.tree.encode("utf-8", "surrogatepass"))
-        # What annotations were when the function was defined; their names may mean something else by now.
+        # The annotations as they were evaluated at the definition: the names in them may mean something else by now.
         with self._among(function.__globals__):
             self._value(function.__annotations__)
         self._marks(function)
         return text.names, text.attributes
 
     def _marks(self, function: pytypes.FunctionType) -> None:
-        """What programs and decorators have set as attributes of a function."""
+        """Put the attributes that programs and decorators have set on a function."""
         marks = {name: value for name, value in function.__dict__.items() if not BOOKKEEPING.match(name)}
         prefix = self._prefixes[id(function)] = marks.pop(PREFIX, None)
         if self._before is not None and SETS_PREFIX in self._before._names:
@@ -227,7 +227,7 @@ class Walker(DependencyWalker):
 
     @contextlib.contextmanager
     def _among(self, space: dict[str, Any]) -> Iterator[None]:
-        """Describe what a function has: what names in texts mean is looked up in its globals."""
+        """Within the block, look up names in forward references in ``space``, the globals of a function."""
         outer, self._space = self._space, space
         try:
             yield
@@ -240,7 +240,7 @@ class Walker(DependencyWalker):
             self._by_name = function.__qualname__
 
     def _memoised(self, function: Any) -> None:
-        """A function that remembers: what it is around, and what it remembers that may come of other values."""
+        """Put a memoised function: what it wraps, and those remembered results that may come from other values."""
         if self._again(function):
             return
         self._put("memoised", f"{function.__module__}.{function.__qualname__} {function.cache_parameters()}".encode())
@@ -259,12 +259,12 @@ class Walker(DependencyWalker):
             self._names.update(inside._names)
             self._by_name = self._by_name or inside._by_name
         except Unkeyable:
-            described = None  # a trace must not run it, see Memory
+            described = None  # then a trace must not run it, see _memory.py
         found = Memory.of(function, described, lambda *item: self._apart(function).describe(item))
         return self.memories.setdefault(id(function), found)
 
     def _apart(self, function: Any) -> Walker:
-        """Return a walk of what is in a memoised function, in which nothing is met yet."""
+        """Return a walk for what a memoised function wraps. It has met nothing yet."""
         walker = Walker(self._before, places=self._places)
         walker._depth = self._depth + 1
         walker._memoised_around = (*self._memoised_around, function)
@@ -294,7 +294,7 @@ class Walker(DependencyWalker):
             raise Unkeyable("asks the device", cls.__qualname__)
         if cls in (operator.attrgetter, operator.methodcaller):
             self._by_name = cls.__name__
-        # A class that the DSL made for its arguments has no more than a name in common with others of its kind.
+        # Classes that the DSL makes from arguments may differ under one name, so only importable ones count by name.
         if (owner_of(cls.__module__) and is_importable(cls)) or self._again(cls):
             return
         if is_opaque(cls):
@@ -309,7 +309,7 @@ class Walker(DependencyWalker):
         self._annotated(cls)
 
     def _annotated(self, cls: type) -> None:
-        """What annotations mean that are text."""
+        """Put what the names mean in those annotations of a class that are text."""
         space = getattr(sys.modules.get(cls.__module__), "__dict__", {})
         for text in vars(cls).get("__annotations__", {}).values():
             if isinstance(text, str):
@@ -333,7 +333,7 @@ class Walker(DependencyWalker):
 
     def _set(self, value: Any) -> None:
         self._put(type(value).__name__, str(len(value)).encode())
-        for item in value:  # numbers of what was met would depend on the order
+        for item in value:  # objects would be numbered in the order of the set
             if type(item) not in PLAIN:
                 raise Unkeyable("set of objects", type(item))
         for described in sorted(self._within(self._value, item) for item in value):
@@ -347,12 +347,12 @@ class Walker(DependencyWalker):
         self._put(type(value).__qualname__, str(len(value)).encode())
         if type(value) not in (dict, pytypes.MappingProxyType):
             raise Unkeyable("object", type(value))
-        for key, item in value.items():  # in their order, which a loop over it sees
+        for key, item in value.items():  # in the order of the dict, which a loop over it sees
             self._value(key)
             self._value(item)
 
     def _reference(self, value: typing.ForwardRef) -> None:
-        """A type that an annotation names by a text, and what the name means where the annotation is."""
+        """Put a forward reference: its text, and what the names in it mean where the annotation is."""
         text = value.__forward_arg__
         self._put("reference", text.encode())
         if (text, id(self._space)) not in self._references:
@@ -372,7 +372,7 @@ class Walker(DependencyWalker):
             self._value(item)
 
     def _object(self, value: Any) -> None:
-        """An object: its class and all of its state."""
+        """Put an object: its class and all of its state."""
         cls = type(value)
         owner = owner_of(cls.__module__)
         if cls.__name__ == "BitCode":
@@ -385,7 +385,7 @@ class Walker(DependencyWalker):
         self._value(cls)
         key = getattr(value, "__cache_key__", None) if owner == "dsl" else None
         if isinstance(key, tuple) and "Fake" not in cls.__name__:
-            # A tensor or pointer with data: its own key has what it is without them. (That of fake ones has addresses.)
+            # A tensor or pointer with data: its own key describes it without the data. (A fake one's has addresses.)
             self._value(key)
             self._put("declared", Shapes().of(value))
             return

@@ -25,7 +25,7 @@ __all__ = ["KIND", "SCHEME", "clear", "count", "entries", "install", "register",
 #: The kind of the entries.
 KIND = "jax"
 
-#: The begin of a ``jax_compilation_cache_dir`` that means a jitcache, see ``register``.
+#: The beginning of a ``jax_compilation_cache_dir`` that means a jitcache, see ``register``.
 SCHEME = "jitcache://"
 
 _cache = Chosen(KIND, "JAX")

@@ -1,4 +1,4 @@
-"""The build of jaxlib that this process has: its version does not tell which compiler is in it."""
+"""The build of jaxlib that this process uses. The version alone does not identify its compiler."""
 
 from __future__ import annotations
 

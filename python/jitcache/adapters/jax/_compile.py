@@ -1,4 +1,4 @@
-"""Compiles: calls of JAX's for a program, with the leases that they hold, and what they look up and store."""
+"""Compiles: JAX's calls that look up, compile and store a program, with the leases that they hold."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
     from jitcache import Cache, Lease
 
-#: Why what was compiled was not stored.
+#: Why compiled programs were not stored, and how often.
 reasons: collections.Counter[str] = collections.Counter()
 
 _here = threading.local()
 
 
 class Compile:
-    """The leases of a call; they end with it, however it ends.
+    """The leases of a call, which end when it returns or raises.
 
-    JAX looks an entry up, and stores it later or not at all: the compile may fail, or
-    the result be too small for its settings. Only the call around both knows when a
-    lease is of no use any more.
+    JAX looks up an entry, and stores it later or not at all: the compile may fail, or
+    the result may be below JAX's thresholds. Only the call around both knows when a
+    lease is not needed any more.
 
     ``waits``: whether the call may wait for another process that compiles the same.
     """
@@ -38,7 +38,7 @@ class Compile:
         self._missed: tuple[str, float] | None = None
 
     def look_up(self, cache: Cache, name: str) -> bytes | None:
-        """Return the entry, or None with the lease to compile it."""
+        """Return the entry. If there is none, take the lease for compiling it, and return None."""
         if name in self._leases:
             return None
         key = key_of(name)
@@ -101,7 +101,7 @@ def put(cache: Cache, name: str, data: bytes) -> None:
 
 
 def complete(compile_: Compile, executable: Any, backend: Any) -> None:
-    """Store what a call has compiled, where JAX leaves that to another process.
+    """Store what a call has compiled, if JAX leaves that to another process.
 
     In JAX only the first process of a job stores. But the entry is the same whichever
     process compiles it, and the others wait for it.

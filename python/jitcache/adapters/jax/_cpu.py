@@ -12,7 +12,7 @@ _FEATURES = re.compile(rb"[+-][a-z0-9.]+,[+-][a-z0-9.]+")
 
 
 def _said_by_xla() -> str | None:
-    """Return the triple, the name and the features that XLA compiles for on this machine, None if it does not tell.
+    """Return the triple, CPU name and features for which XLA compiles on this machine, None if they are not known.
 
     They are the texts in XLA's description of its CPU devices. The numbers in it are
     those of devices and processes, which code does not depend on.
@@ -30,5 +30,5 @@ def _said_by_xla() -> str | None:
 
 @functools.lru_cache(maxsize=1)
 def description() -> str | None:
-    """Return what code for this processor depends on, from XLA, else from the kernel; None if neither tells."""
+    """Return a description of this processor from XLA, else from the kernel; None if neither gives one."""
     return _said_by_xla() or _processor.description()

@@ -8,9 +8,9 @@ or in the program::
 
     jitcache.adapters.numba.install(everything=True)
 
-From then on whatever Numba compiles is looked up in and stored in a jitcache:
-``jit``, ``njit``, ``vectorize``, ``guvectorize``, ``cfunc``. Nothing is written
-beside sources. Without ``everything`` only what asks for ``cache=True`` is.
+From then on Numba looks up in a jitcache whatever it compiles for ``jit``, ``njit``,
+``vectorize``, ``guvectorize`` and ``cfunc``, and stores it there. Nothing is written
+next to the sources. Without ``everything``, only functions with ``cache=True`` are cached.
 
 ``docs/numba.md`` says what is in a key and what is not cached. Importing this
 module does not import Numba.
@@ -50,7 +50,7 @@ _lock = ForkLock()
 
 
 def _cache() -> Cache:
-    """Return the cache: what install was given, NUMBA_CACHE_DIR, or the default one."""
+    """Return the cache: the one given to install, the one in NUMBA_CACHE_DIR, or the default one."""
     if _given is not None:
         return _given
     from numba.core import config
@@ -65,7 +65,7 @@ def _cache() -> Cache:
 
 
 def _attached() -> Any:
-    """Return the hooks, in their places."""
+    """Attach the hooks, and return their module."""
     from . import _hooks
 
     _hooks.choice.cache = _cache
@@ -76,19 +76,19 @@ def _attached() -> Any:
 def install(
     cache: Cache | None = None, *, portable: str | tuple[str, str] | None = None, everything: bool = False
 ) -> None:
-    """Have Numba's functions use a jitcache, in this process: those with ``cache=True``, or all.
+    """Let Numba's functions in this process use a jitcache: those with ``cache=True``, or all.
 
-    ``cache``: which one; without it the one in ``NUMBA_CACHE_DIR``, if that is set,
+    ``cache``: which cache; by default the one in ``NUMBA_CACHE_DIR``, if that is set,
     else ``jitcache.default_cache()``. ``portable``: compile for a CPU that other
     machines have too: ``"x86-64-v2"``, ``"x86-64-v3"``, ``"x86-64-v4"``,
-    ``"generic"``, or a pair of a CPU's name and its features as Numba has them.
-    ``everything``: functions that do not ask for a cache too, which is the
-    recommended way; of Numba's own functions those that Python calls.
+    ``"generic"``, or a pair of a CPU's name and its features in Numba's notation.
+    ``everything`` (recommended): also cache functions without ``cache=True``; of
+    Numba's own functions only those that Python calls.
 
-    Functions that were decorated before count too, unless they are compiled. May
-    be called again, to change what was said before. Raises ImportError without
-    Numba; Error for a ``portable`` that is none, that this machine cannot run, or
-    that comes too late, after a function was decorated.
+    This includes functions that were decorated earlier, unless they are compiled
+    already. A second call replaces the settings of the first. Raises ImportError
+    without Numba, and Error if ``portable`` is unknown, if this machine cannot run
+    it, or if it comes too late, after a function was decorated.
     """
     global _given
     if portable is not None:
@@ -154,7 +154,7 @@ def cfunc(*args: Any, **options: Any) -> Any:
 def uncached() -> dict[str, int]:
     """Return why results of this process were not cached, and how often: ``{"jitclass": 2}``.
 
-    The logger ``jitcache`` has a line for each at level INFO, with the function.
+    The logger ``jitcache`` logs each of them at level INFO, with the function.
     """
     from ._overloads import uncached as counted
 
@@ -162,10 +162,10 @@ def uncached() -> dict[str, int]:
 
 
 def entries() -> list[dict[str, Any]]:
-    """Return what is known of each entry, as ``jitcache ls -json`` prints it, with its attributes.
+    """Return a description of each entry, as ``jitcache ls -json`` prints it.
 
-    Those are the function, its file and line when it was compiled, the types of
-    the arguments, and the CPU.
+    Its attributes are the function, its file and line when it was compiled, the
+    types of the arguments, and the CPU.
     """
     return list(_cache().entries(KIND))
 
@@ -186,10 +186,10 @@ def clear() -> None:
 
 
 class Locator:
-    """For ``NUMBA_CACHE_LOCATOR_CLASSES``: installs the adapter when Numba looks for a place for its first cache.
+    """A locator for ``NUMBA_CACHE_LOCATOR_CLASSES``: installs the adapter when Numba locates its first cache.
 
-    The methods are what Numba asks of a locator; nothing is ever written to the
-    place that it names.
+    Numba requires these methods. Nothing is ever written to the path that the
+    locator returns.
     """
 
     def __init__(self, py_func: Any, py_file: str) -> None:
@@ -198,7 +198,7 @@ class Locator:
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Locator:
-        """Return the locator of any function."""
+        """Return a locator for any function, and install the adapter if it is not installed."""
         if not _attached().choice.installed:
             install()
         return cls(py_func, py_file)
@@ -211,7 +211,7 @@ class Locator:
         return os.devnull
 
     def get_source_stamp(self) -> str:
-        """Return the same for all sources."""
+        """Return the same stamp for all sources."""
         return ""
 
     def get_disambiguator(self) -> str:

@@ -1,9 +1,10 @@
-"""Addresses in code, elsewhere in each process: of jitted functions that are used as values, of Numba's C functions.
+"""Addresses in compiled code that differ in each process.
 
-Numba gives code such an address in a global variable that has it in its name too,
-so that those of one object are merged. What is loaded is made what a compile in
-this process would have given: name and content of these variables are those of the
-function that stands at the same place in the walk, or has the same name.
+They are those of jitted functions that are used as values, and of Numba's C functions.
+Numba puts such an address into a global variable of the code, and also into the variable's
+name, so that the variables of one object are merged. When code is loaded, these variables
+get the names and contents that a compile in this process would have given them: the
+address of the function at the same place in the walk, or of the C function of the same name.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ if TYPE_CHECKING:
 
     from ._walk import Walker
 
-    #: What is at an address: the function that stands there in the walk, or module and name of a C function of Numba's.
+    #: What is at an address: a jitted function, by its place in the walk, or a C function, by module and name.
     Place = Union[int, tuple[str, str]]
 
 _PREFIX = "numba.dynamic.globals."
 _NAME = re.compile(rb"numba\.dynamic\.globals\.([0-9a-f]+)")
-# A variable in LLVM's text: its name, and the number that it holds.
+# A variable in LLVM assembly: its name, and the number that it holds.
 _TEXT = re.compile(rb'^(@"?numba\.dynamic\.globals\.[0-9a-f]+"? = .*\binttoptr \(i64 )(\d+)( to )', re.MULTILINE)
 
-_ELF = b"\x7fELF\x02\x01"  # of 64 bits, the lowest first
+_ELF = b"\x7fELF\x02\x01"  # 64-bit, little-endian
 _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _ADDRESS = struct.Struct("<Q")
-_CONTENT, _SYMBOLS, _NO_BITS = 1, 2, 8  # kinds of sections
-_LOADED, _RUN = 2, 4  # what is done with them
-_RESERVED = 0xFF00  # numbers from here on are no sections
+_CONTENT, _SYMBOLS, _NO_BITS = 1, 2, 8  # types of sections: SHT_PROGBITS, SHT_SYMTAB, SHT_NOBITS
+_LOADED, _RUN = 2, 4  # flags of sections: SHF_ALLOC, SHF_EXECINSTR
+_RESERVED = 0xFF00  # SHN_LORESERVE: section numbers from here on have special meanings
 
 
 def _address(function: Any) -> int:
@@ -45,7 +46,7 @@ def _address(function: Any) -> int:
 
 
 def _c_functions() -> dict[int, tuple[str, str]]:
-    """Return the C functions that modules of Numba's have by name, by address: of its threads, say."""
+    """Return module and name of each C function in Numba's modules, those of its threads, say, by address."""
     kind: Any = ctypes._CFuncPtr  # type: ignore[attr-defined]
     modules = [m for name, m in list(sys.modules.items()) if name.startswith("numba.") and versioned_module(m)]
     return {
@@ -57,9 +58,10 @@ def _c_functions() -> dict[int, tuple[str, str]]:
 
 
 def places_of(library: Any, walker: Walker) -> dict[int, Place]:
-    """Return the addresses in a library's code, and what is there.
+    """Return what is at each address in a library's code.
 
-    Raises Unkeyable if there is anything that has another address elsewhere and no name.
+    Raises Unkeyable for an address of anything but a jitted function in the walk or a
+    named C function of Numba's.
     """
     if not library._dynamic_globals:
         return {}
@@ -70,12 +72,16 @@ def places_of(library: Any, walker: Walker) -> dict[int, Place]:
             address = int(name[len(_PREFIX) :], 16)
             found[address] = places[address]
         except (ValueError, KeyError):
-            raise Unkeyable("dynamic globals", "an address of what is no jitted function") from None
+            raise Unkeyable("dynamic globals", "an address of something that is not a jitted function") from None
     return found
 
 
 def moves_for(places: Mapping[int, Place], walker: Walker) -> dict[int, int]:
-    """Return what each address is here. Raises ValueError for one of another length, which its name has to keep."""
+    """Return, for each address in an entry, the address in this process.
+
+    Raises ValueError if an address has another number of digits here: names of variables
+    must keep their length.
+    """
     moves = {}
     for old, place in places.items():
         if isinstance(place, int):
@@ -89,13 +95,13 @@ def moves_for(places: Mapping[int, Place], walker: Walker) -> dict[int, int]:
 
 
 def named(data: bytes, moves: Mapping[int, int]) -> bytes:
-    """Return names, or a text with names, with the addresses that are meant here."""
+    """Return bytes that contain names of such variables, with this process's addresses in the names."""
     return _NAME.sub(lambda m: b"numba.dynamic.globals.%x" % moves[int(m[1], 16)], data)
 
 
 def _sections_of(code: bytes) -> list[tuple[int, ...]]:
     if not code.startswith(_ELF):
-        raise ValueError("no object code of ELF with 64 bits")
+        raise ValueError("not object code in 64-bit little-endian ELF")
     _, _, _, _, _, table, _, _, _, _, size, count, _ = _HEADER.unpack_from(code)
     return [_SECTION.unpack_from(code, table + n * size) for n in range(count)]
 
@@ -112,21 +118,21 @@ def _symbols_of(code: bytes, sections: list[tuple[int, ...]]) -> Iterator[tuple[
 
 
 def undefined_in(code: bytes) -> list[str]:
-    """Return the symbols that object code needs from outside. Raises ValueError if it is not as expected."""
+    """Return the symbols that object code needs from outside. Raises ValueError for code of an unexpected form."""
     symbols = _symbols_of(code, _sections_of(code))
     return sorted({name.decode() for name, section, _ in symbols if section == 0 and name})
 
 
 def data_in(code: bytes) -> list[bytes]:
-    """Return what object code has beside instructions that is there when it runs. Raises ValueError as above."""
+    """Return the loaded sections of object code that are not instructions. Raises ValueError as above."""
     kept = ((s[4], s[5]) for s in _sections_of(code) if s[1] == _CONTENT and s[2] & _LOADED and not s[2] & _RUN)
     return [code[offset : offset + length] for offset, length in kept]
 
 
 def moved(code: bytes, moves: Mapping[int, int]) -> bytes:
-    """Return object code with the addresses that are meant here.
+    """Return object code with the addresses of this process.
 
-    Raises ValueError or KeyError if it is not as expected.
+    Raises ValueError or KeyError for code of an unexpected form.
     """
     sections = _sections_of(code)
     out = bytearray(code)
@@ -135,15 +141,15 @@ def moved(code: bytes, moves: Mapping[int, int]) -> bytes:
         if found is None or section == 0:
             continue
         if section >= min(len(sections), _RESERVED) or sections[section][1] == _NO_BITS:
-            raise ValueError("an address that is in no section")
+            raise ValueError("a variable for an address is in no section")
         old, place = int(found[1], 16), sections[section][4] + value
         if _ADDRESS.unpack_from(code, place) != (old,):
-            raise ValueError("a variable that does not hold the address in its name")
+            raise ValueError("a variable does not hold the address in its name")
         _ADDRESS.pack_into(out, place, moves[old])
     return named(bytes(out), moves)
 
 
 def moved_text(text: str, moves: Mapping[int, int]) -> str:
-    """Return LLVM's text of a module with the addresses that are meant here."""
+    """Return the LLVM assembly of a module with the addresses of this process."""
     data = _TEXT.sub(lambda m: b"%b%d%b" % (m[1], moves[int(m[2])], m[3]), text.encode())
     return named(data, moves).decode()

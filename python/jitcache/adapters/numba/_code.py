@@ -1,4 +1,4 @@
-"""Code: what a function or class is without what it reaches, and whose it is."""
+"""Code: whose it is, where its lines are, and by which names pickles refer to classes."""
 
 from __future__ import annotations
 
@@ -49,29 +49,29 @@ def versioned(path: str) -> bool:
 
 
 def versioned_module(module: pytypes.ModuleType) -> bool:
-    """Return the same of a module."""
+    """Return the same for a module: whether its version is in every key."""
     path = getattr(module, "__file__", None)
     return module.__name__ in sys.builtin_module_names if path is None else versioned(path)
 
 
 def versioned_class(cls: type) -> bool:
-    """Return the same of a class."""
+    """Return the same for a class: whether its module's version is in every key."""
     module = sys.modules.get(cls.__module__)
     return cls.__module__ != "__main__" and module is not None and versioned_module(module)
 
 
 def lines_of(function: pytypes.FunctionType) -> bytes:
-    """Return where a function's lines are, for code with debug information in it."""
+    """Return a function's file, first line and line table, which debug information in compiled code depends on."""
     code = function.__code__
     table = code.co_linetable if sys.version_info >= (3, 10) else code.co_lnotab
     return pack(code.co_filename.encode(), str(code.co_firstlineno).encode(), table)
 
 
 def own_locals(types: dict[str, Any]) -> dict[str, Any]:
-    """Return the types of variables that somebody has given, of those that a function has.
+    """Return the types of local variables that the program has given, without those that Numba has added.
 
-    Numba's compiler adds to them: a variable ``x`` that is set again becomes
-    ``x.1``, with the type of ``x``. So they differ before and after a compile.
+    Numba's compiler adds to the dictionary: a variable ``x`` that is set again becomes
+    ``x.1``, with the type of ``x``. So it differs before and after a compile.
     """
     return {name: t for name, t in types.items() if "." not in name or types.get(name.partition(".")[0]) is not t}
 
@@ -84,7 +84,7 @@ def _is_importable(cls: type) -> bool:
 
 
 def codes_in(code: pytypes.CodeType) -> Iterator[pytypes.CodeType]:
-    """Yield a code object and all that are nested in it."""
+    """Yield a code object and all code objects nested in it."""
     yield code
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
@@ -95,12 +95,12 @@ _pinned: Counter[str] = Counter()
 
 
 def pin(cls: type) -> str:
-    """Have pickles of a class that cannot be imported mean the class of this name in whatever process loads them.
+    """Let pickles refer to a class that cannot be imported by a name, which each loading process resolves.
 
-    Numba's pickles of such a class, in entries and inside of compiled code, hold a
-    copy of it and a random id; what a hit returns or raises would be of the copy.
-    Returns the name, "" for a class that can be imported; of another class of the
-    same name, as a notebook has after a cell is run again, with a number.
+    Otherwise Numba's pickles of such a class, in entries and inside compiled code, hold a
+    copy of it and a random id, and a hit would return or raise instances of the copy.
+    Returns the name, "" for a class that can be imported. Another class of the same name
+    (a notebook makes one when a cell is run again) gets a name with a number.
     """
     if _is_importable(cls):
         return ""
@@ -121,6 +121,6 @@ def pin(cls: type) -> str:
 
 
 def number_of(cls: type) -> int:
-    """Return which of its name a pinned class is."""
+    """Return the number of a pinned class among the classes of its name."""
     name = str(cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS.get(cls, ""))
     return int(name.partition("#")[2] or 1)

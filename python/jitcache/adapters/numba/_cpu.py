@@ -1,4 +1,4 @@
-"""CPUs: what code was compiled for, and where that runs."""
+"""CPUs: for which one code was compiled, and on which ones it runs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from jitcache import Error, Key
 if TYPE_CHECKING:
     from jitcache import Cache
 
-#: The kind of the one entry of a cache that says which CPUs it has entries for.
+#: The kind of the entries that list the CPUs that a cache has entries for.
 KIND = "numba-cpu"
 
-# More kinds of machines than share a directory; those above are compiled for anew.
+# The longest such list: more kinds of machines than share a directory. Entries for a CPU that drops out of
+# the list are used on that CPU only.
 _MOST = 32
 
 _V2 = "+64bit,+cmov,+cx8,+fxsr,+mmx,+sse,+sse2,+cx16,+sahf,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3"
@@ -43,15 +44,15 @@ class Target(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """All features that it mentions, had or not."""
+        """All features that it mentions, with + or -."""
         return frozenset(f[1:] for f in self.features.replace(";", ",").split(",") if f)
 
     def runs(self, other: Target) -> bool:
-        """Whether code for another target runs on this one, whose features are all known.
+        """Whether code for another target runs on this one. This one's list of features must be complete.
 
-        The features that a CPU's name implies cannot be asked for, so a list of
-        another CPU's must be complete; only ``generic`` on x86 implies none. Other
-        architectures tell few of their features, so there the name must be the same.
+        LLVM cannot be asked which features the name of a CPU implies, so the other
+        target's list must be complete too; only ``generic`` on x86 implies none. LLVM
+        reports few features of other architectures, so there the name must be the same.
         """
         if other.triple != self.triple or not other.has <= self.has:
             return False
@@ -72,12 +73,12 @@ def current(codegen: Any) -> Target:
 
 
 def is_chosen() -> bool:
-    """Whether the user has chosen the CPU: then code for no other is used, however well it would run."""
+    """Whether the user has chosen the CPU. Then code for other CPUs is not used, even if it would run."""
     return config.CPU_NAME is not None or config.CPU_FEATURES is not None
 
 
 def _book(target: Target) -> Key:
-    # Names of features differ from one LLVM to the next.
+    # Names of features differ between versions of LLVM.
     llvm = ".".join(map(str, ll.llvm_version_info))
     return Key(adapter="numba", book="targets", llvm=llvm, triple=target.triple).named(f"targets of LLVM {llvm}")
 
@@ -94,10 +95,11 @@ def known(cache: Cache, target: Target) -> list[Target]:
 
 
 def note(cache: Cache, target: Target) -> None:
-    """Say in a cache that it has entries for a target.
+    """Record in a cache that it has entries for a target.
 
-    Two processes that do so at once may lose one of the two: it is said again by
-    the next process that stores something, and until then is a miss.
+    If two processes do so at once, one of the two records may be lost. The next process
+    that stores something for that target writes it again; until then, other CPUs do not
+    find the target's entries.
     """
     targets = known(cache, target)
     if target not in targets:
@@ -106,7 +108,7 @@ def note(cache: Cache, target: Target) -> None:
 
 
 def usable(cache: Cache, target: Target) -> list[Target]:
-    """Return the other targets whose code runs on this one, the richest first."""
+    """Return the other targets whose code runs on this one, those with the most features first."""
     if is_chosen():
         return []
     found = [t for t in known(cache, target) if t != target and target.runs(t)]
@@ -114,7 +116,7 @@ def usable(cache: Cache, target: Target) -> list[Target]:
 
 
 def baseline(portable: str | tuple[str, str]) -> tuple[str, str]:
-    """Return CPU and features for ``portable``. Raises Error for a name that is none."""
+    """Return CPU and features for ``portable``. Raises Error for an unknown name."""
     if not isinstance(portable, str):
         cpu, features = portable
         return str(cpu), str(features)
@@ -127,10 +129,10 @@ def baseline(portable: str | tuple[str, str]) -> tuple[str, str]:
 
 
 def choose(portable: str | tuple[str, str]) -> None:
-    """Have this process and its children compile for a baseline.
+    """Let this process and its children compile for a baseline.
 
-    Raises Error for a baseline that this machine cannot run, and if Numba has
-    chosen its CPU already, which it does when the first function is decorated.
+    Raises Error if this machine cannot run the baseline, or if Numba has already chosen
+    another CPU, which it does when the first function is decorated.
     """
     cpu, features = baseline(portable)
     host = Target("", "", ",".join(f"+{name}" for name, has in ll.get_host_cpu_features().items() if has))
@@ -141,7 +143,7 @@ def choose(portable: str | tuple[str, str]) -> None:
     chosen = current(context.codegen()) if context is not None else None
     if chosen is not None and (chosen.cpu, chosen.features) != (cpu, features):
         raise Error(
-            f"portable {portable!r}: numba compiles for {chosen.cpu} already; say so before anything is decorated"
+            f"portable {portable!r}: numba compiles for {chosen.cpu} already; set it before a function is decorated"
         )
     os.environ["NUMBA_CPU_NAME"] = cpu
     os.environ["NUMBA_CPU_FEATURES"] = features

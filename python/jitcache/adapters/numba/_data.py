@@ -1,7 +1,7 @@
-"""Data: containers of Python's, arrays and scalars of NumPy's, as bytes for a key.
+"""Data: Python's containers, and NumPy's arrays and scalars, as bytes for a key.
 
-What somebody's own class adds to one of these counts beside it: the class, and
-what the instance holds.
+Of an instance of a program's own subclass of these, the class and the attributes
+count too.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from jitcache._dtype import parts_of
 from ._code import Unkeyable, pack, versioned_class
 from ._objects import ObjectWalker
 
-# More than Numba makes a constant of; code that uses it has dynamic globals.
+# Numba makes no constant of a larger array: the code contains its address instead (dynamic globals).
 _MOST_BYTES = 10**6
 _MOST_ITEMS = 10_000
 
 
 def _order(value: Any) -> bytes:
-    """Return by what things in a set come one after the other: that of the set is another in each process.
+    """Return a sort key for the items of a set, whose own order differs between processes.
 
-    What is met first is described, and later named by its number.
+    The order matters because an object is described where the walk meets it first, and by
+    its number where the walk meets it again.
     """
     kind = type(value)
     if kind in PLAIN:
@@ -40,7 +41,7 @@ def _order(value: Any) -> bytes:
 
 
 class DataWalker(ObjectWalker):
-    """The part of the walk that is of data."""
+    """The part of the walk that describes data."""
 
     def _items(self, value: Any) -> None:
         if len(value) > _MOST_ITEMS:
@@ -64,14 +65,14 @@ class DataWalker(ObjectWalker):
             self._items([*value.keys(), *value.values()])
             self._beside(value)
             if dict in type(value).__mro__ and any(map(versioned_class, _above(type(value), dict))):
-                self._reduced(value, type(value).__qualname__)  # the order of one, the factory of another
+                self._reduced(value, type(value).__qualname__)  # the order of an OrderedDict, a defaultdict's factory
 
     def describe(self, value: Any) -> bytes:
         """Return a value as bytes."""
         return self._within(self._value, value)
 
     def _beside(self, value: Any) -> None:
-        """Put what an instance of somebody's own class has beside its data."""
+        """Put the class and the attributes of an instance of a program's own class."""
         if not versioned_class(type(value)):
             self._class(type(value))
             self._held(value)
@@ -87,7 +88,7 @@ class DataWalker(ObjectWalker):
         self._put("data", value.tobytes())
         self._beside(value)
         if any(map(versioned_class, _above(type(value), np.ndarray))):
-            self._reduced(value, type(value).__qualname__)  # a mask, say
+            self._reduced(value, type(value).__qualname__)  # the mask of a masked array, say
 
     def _scalar(self, value: Any) -> None:
         self._dtype(value.dtype)
@@ -102,5 +103,5 @@ class DataWalker(ObjectWalker):
 
 
 def _above(cls: type, base: type) -> tuple[type, ...]:
-    """Return a class and its bases, up to one of them."""
+    """Return a class and those of its bases that come before ``base``."""
     return cls.__mro__[: cls.__mro__.index(base)]

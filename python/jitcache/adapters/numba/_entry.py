@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from ._walk import Walker
 
 
-_POINTER = RuntimeLinker.PREFIX  # of the symbols of pointers to functions that are not there yet
+_POINTER = RuntimeLinker.PREFIX  # the prefix of symbols of pointers to functions that are not defined yet
 
 
 class _Pickler(NumbaPickler):  # type: ignore[misc]
-    """Writes what the loading process has itself by name or number instead of a copy."""
+    """Writes a name or a number instead of a copy for objects that the loading process has itself."""
 
     def __init__(self, file: Any, walker: Walker) -> None:
         super().__init__(file, protocol=4)
@@ -42,7 +42,7 @@ class _Pickler(NumbaPickler):  # type: ignore[misc]
         self._omitted = {id(t): position for position, t in enumerate(walker.omitted)}
 
     def persistent_id(self, obj: Any) -> Any:
-        """Return what stands for an object: its place in the walk, or an environment's parts."""
+        """Return what is pickled instead of an object: its place in the walk, or the parts of an environment."""
         position = self._positions.get(id(obj))
         if position is not None:
             return "jitted", position
@@ -50,7 +50,7 @@ class _Pickler(NumbaPickler):  # type: ignore[misc]
         if position is not None:
             return "class", position
         position = self._omitted.get(id(obj))
-        if position is not None:  # Numba compares some of these by the addresses of the values
+        if position is not None:  # Numba compares some of these types by the addresses of their values
             return "omitted", position
         if isinstance(obj, Environment):
             return "environment", obj.env_name, obj.globals.get("__name__"), _dumps(list(obj.consts), self._walker)
@@ -64,7 +64,7 @@ class _Unpickler(pickle.Unpickler):
         self._function = function
 
     def persistent_load(self, pid: Any) -> Any:
-        """Return what stands behind ``persistent_id``."""
+        """Return the object for what ``persistent_id`` returned."""
         if pid[0] == "jitted":
             return self._walker.dispatchers[pid[1]]
         if pid[0] == "class":
@@ -81,7 +81,7 @@ class _Unpickler(pickle.Unpickler):
         return found
 
     def _globals(self, module: Any) -> dict[str, Any]:
-        """The globals of a function by the name of its module, as Numba finds them, whatever namespace the code has."""
+        """Return the globals of a function by the name of its module, as Numba does; its real ones may be others."""
         if module is None:
             own: dict[str, Any] = self._function.__globals__
             return own if own.get("__name__") is None else self._walker.namespaces.get(None) or {}
@@ -99,7 +99,7 @@ def _dumps(value: Any, walker: Walker) -> bytes:
 
 
 def classes_in(data: bytes, walker: Walker) -> list[str]:
-    """Return which classes that cannot be imported compiled code names, in pickles that it loads when it runs."""
+    """Return the names of those pinned classes that occur in compiled code, in pickles that it loads when it runs."""
     return [name for name in walker.classes if name.encode() in data]
 
 
@@ -108,17 +108,17 @@ def _positions(walker: Walker) -> dict[int, int]:
 
 
 def _environments(library: Any) -> list[Any]:
-    """Return the environments that a library's code refers to, those of functions without a module too."""
+    """Return the environments that a library's code refers to, including those of functions without a module."""
     names = (v.name for v in library._final_module.global_variables)
     found = (lookup_environment(name) for name in names if name.startswith("_ZN08NumbaEnv"))
     return [environment for environment in found if environment is not None]
 
 
 def _reloads(library: Any, seen: set[int]) -> list[Any]:
-    """Return what must be run before code of a library runs, for all that is linked into it.
+    """Return the functions to call before code of a library runs, including those for linked libraries.
 
-    Numba loses this for what it loads: code that calls parallel code from the
-    cache would run without threads, and crash.
+    Numba loses them for libraries that it loads from its cache. Code that calls such a
+    parallel function would run without threads, and crash.
     """
     if id(library) in seen:
         return []
@@ -129,7 +129,8 @@ def _reloads(library: Any, seen: set[int]) -> list[Any]:
     return found
 
 
-#: What Numba's start of threads may register for code by name, which it does for nobody who only loads code.
+#: Strings in the functions with which Numba starts its threads. Among them are the names of the functions that it
+#: registers with LLVM for compiled code. In a process that only loads code, Numba does not register them.
 _OF_THREADS = {
     text
     for function in vars(parallel).values()
@@ -141,7 +142,7 @@ _OF_THREADS = {
 
 
 def _all_reloads(library: Any, places: Mapping[int, Place]) -> list[Any]:
-    """Return what must be run before code of a library is loaded."""
+    """Return the functions to call before code of a library is loaded."""
     found = _reloads(library, set())
     called = {f.name for f in library._final_module.functions if f.is_declaration}
     if called & _OF_THREADS or any(not isinstance(p, int) and p[0] == parallel.__name__ for p in places.values()):
@@ -150,26 +151,26 @@ def _all_reloads(library: Any, places: Mapping[int, Place]) -> list[Any]:
 
 
 def keep_reloads(library: Any, reload_init: Any) -> None:
-    """Remember with a library what must be run before its code; Numba before 0.63 does not."""
+    """Keep with a library the functions to call before its code runs. Numba before 0.63 does not."""
     found = set(getattr(library, "_reload_init", ()))
     library._reload_init = found | set(reload_init)
 
 
 class _Code(NamedTuple):
-    """A library as bytes: what Numba keeps of one, and what its module for linking defines and lacks."""
+    """A library as bytes: what Numba serializes, and the symbols that its module for linking defines and needs."""
 
     state: Any
     defined: list[str]
-    lacking: list[str]  # functions called by pointers, which are set when those are there: calls of recursion
-    needed: list[str]  # symbols of the process that it is linked with
+    lacking: list[str]  # functions in recursive calls: called by pointers, which are set once they are defined
+    needed: list[str]  # symbols that the process must provide
 
 
-# Libraries of functions that call themselves, in whatever way, by the symbol that others may call.
+# Libraries of functions that call themselves, directly or through others, by the symbol that others call.
 _recursive: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
 def _code(library: Any) -> _Code:
-    found: _Code | None = getattr(library, "_jitcache_code", None)  # Numba forgets the code of what it loads
+    found: _Code | None = getattr(library, "_jitcache_code", None)  # Numba keeps no code of libraries that it loads
     if found is not None:
         return found
     module = library._get_module_for_linking()
@@ -183,18 +184,18 @@ def _code(library: Any) -> _Code:
 
 
 def _codes(code: _Code) -> list[_Code]:
-    """Return a library and those of the functions that it calls by pointers.
+    """Return a library and the libraries of the functions that it calls by pointers.
 
-    Raises Unkeyable if one is not there yet: then the library is of a function that
-    is compiled because another one calls it, which it calls in turn. The other
-    one's library has both.
+    Raises Unkeyable if one does not exist yet: then this function is compiled because
+    another one calls it, and calls that one in turn. The entry of the other one will
+    have the code of both.
     """
     codes, lacking, defined = [code], code.lacking, set(code.defined)
     while not defined.issuperset(lacking):
         symbol = next(name for name in lacking if name not in defined)
         other = _recursive.get(symbol)
         if other is None:
-            raise Unkeyable("recursion", "a function that another one completes")
+            raise Unkeyable("recursion", "it calls a function that is still being compiled")
         codes.append(_code(other))
         lacking = lacking + codes[-1].lacking
         defined.update(codes[-1].defined)
@@ -202,11 +203,12 @@ def _codes(code: _Code) -> list[_Code]:
 
 
 def _revive(codegen: Any, code: _Code, moves: dict[int, int]) -> Any:
-    """Return a library again, with the addresses of this process.
+    """Return a library from its bytes, with the addresses of this process.
 
-    What Numba does, but for the module that others link, which is read when somebody
-    does, and the walk through it to list its symbols; and with the pointers of
-    recursive calls set. Numba leaves those as they are, and crashes.
+    This does what Numba does, with three differences. The module for linking is parsed
+    only when another library links it. Its symbols are taken from the entry, not from a
+    walk through the module. And the pointers of recursive calls are set: Numba leaves
+    them unset, and crashes.
     """
     name, _, (machine_code, bitcode) = code.state
     library = LoadedLibrary(codegen, name)
@@ -226,25 +228,25 @@ def _revive(codegen: Any, code: _Code, moves: dict[int, int]) -> Any:
 
 
 def _revive_all(codegen: Any, walker: Walker, codes: list[tuple[Any, ...]], places: dict[int, Place]) -> Any:
-    """Return the first of some libraries, with the others, unless the process has what they define."""
+    """Return the first of some libraries. Load the others too, unless the process has their symbols already."""
     first, *others = (_Code(*code) for code in codes)
     moves = moves_for(places, walker)
     engine = codegen._engine
     made = [_revive(codegen, code, moves) for code in others if not all(map(engine.is_symbol_defined, code.defined))]
     library = _revive(codegen, first, moves)
     library.used = [walker.dispatchers[place] for place in places.values() if isinstance(place, int)]
-    library._linking_libraries.extend(made)  # which keeps them
+    library._linking_libraries.extend(made)  # this keeps them alive
     return library
 
 
 def _parts(library: Any, walker: Walker) -> tuple[list[tuple[Any, ...]], dict[int, Place]]:
-    """Return a library as bytes with those that it calls by pointers, and the places of the addresses in its code."""
+    """Return the bytes of a library and of those that it calls by pointers, and the places of addresses in its code."""
     codes, places = [tuple(code) for code in _codes(_code(library))], places_of(library, walker)
     for code in codes:
         machine_code, bitcode = code[0][2]
         refuse_addresses(machine_code, bitcode, places)
     if places and (len(codes) > 1 or codes[0][2]):
-        raise Unkeyable("dynamic globals", "in code that is kept in parts")
+        raise Unkeyable("dynamic globals", "in code with recursive calls")
     return codes, places
 
 
@@ -257,7 +259,7 @@ def dump_result(result: Any, walker: Walker) -> bytes:
         _recursive[descriptor.llvm_func_name] = result.library
     parts = _parts(result.library, walker)
     reloads = list(dict.fromkeys([*result.reload_init, *_all_reloads(result.library, parts[1])]))
-    # Numba takes them away from what it caches; a program that did not ask for that may look at them.
+    # They are removed while the result is pickled. A program that did not ask for a cache may still look at them.
     kept = {name: getattr(descriptor, name) for name in ("global_dict", "typemap", "calltypes")}
     descriptor.global_dict = None
     try:
@@ -269,7 +271,7 @@ def dump_result(result: Any, walker: Walker) -> bytes:
 
 
 def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
-    """Return the CompileResult again. Raises whatever is wrong with it."""
+    """Return a CompileResult from its bytes. Raises any exception if it cannot be used."""
     descriptor, environment, signature, objectmode, lifted, annotation, reloads, referenced, recursive, *parts = (
         _Unpickler(data, walker, function).load()
     )
@@ -310,7 +312,7 @@ def dump_library(library: Any, walker: Walker) -> bytes:
 
 
 def load_library(data: bytes, context: Any, walker: Walker, function: Any) -> Any:
-    """Return the code library again. Raises whatever is wrong with it."""
+    """Return a code library from its bytes. Raises any exception if it cannot be used."""
     reloads, *parts = _Unpickler(data, walker, function).load()
     for reload in reloads:
         reload()

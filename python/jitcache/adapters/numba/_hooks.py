@@ -1,7 +1,7 @@
-"""Hooks: where Numba decides how to cache, replaced.
+"""Hooks: replacements for the methods in which Numba decides how to cache.
 
-Each keeps what Numba did and does it for everything that is not ours. They
-depend on names that Numba has had unchanged since 0.57: ``enable_caching``,
+Each keeps Numba's method, and calls it for every function that does not use a jitcache.
+The hooks depend on names that Numba has had unchanged since 0.57: ``enable_caching``,
 ``_cache`` and its methods, and the methods that surround a compile.
 """
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 Dispatcher = dispatcher_registry[target_registry["CPU"]]
 
 _lock = ForkLock()
-_kernels: weakref.WeakSet[Any] = weakref.WeakSet()  # functions under vectorize and guvectorize that are ours
+_kernels: weakref.WeakSet[Any] = weakref.WeakSet()  # functions of vectorize and guvectorize that use a jitcache
 
 
 class Choice:
-    """Which functions are ours, and in which cache they are looked up."""
+    """Which functions use a jitcache, and which cache that is."""
 
     def __init__(self) -> None:
         self.installed = False
@@ -63,29 +63,29 @@ class Choice:
         self._here.decorating = value
 
     def takes(self) -> bool:
-        """Whether a function that asks for a cache gets ours."""
+        """Whether a function that asks for a cache gets a jitcache."""
         return self.installed or self.decorating
 
     def wants(self, cache: Any, function: Any) -> bool:
-        """Whether a function with some cache gets ours now, before it is compiled."""
+        """Whether a function that is about to be compiled gets a jitcache instead of ``cache``."""
         if isinstance(cache, Overloads) or not self.installed:
             return False
         if isinstance(cache, NullCache):
             return self.everything and self._is_kept(function)
-        # Numba's, because it was asked for before install; those of others stay.
+        # Numba's own cache is replaced: the function asked for it before install. Caches of other packages stay.
         return type(cache).__module__ == "numba.core.caching"
 
     @staticmethod
     def _is_kept(function: Any) -> bool:
-        """Whether a function that does not ask for a cache gets one: of Numba's own only what Python calls.
+        """Whether a function that does not ask for a cache gets one: of Numba's own, only those that Python calls.
 
-        The others are compiled into what calls them, which is kept.
+        Numba's other functions are compiled into their callers, which are cached.
         """
-        code = getattr(function, "__code__", None)  # a loop's wrapper may be of no function
+        code = getattr(function, "__code__", None)  # the wrapper of a loop may have no function
         return code is not None and (not versioned(code.co_filename) or len(ConfigStack()) == 0)
 
     def overloads(self, ours: type[Overloads], instead_of: Any, function: Any) -> Overloads:
-        """Return our cache of a function, in the place of another one."""
+        """Return the overloads of a function, which replace another cache object."""
         made = ours(self.cache(), function)
         made.asked = not isinstance(instead_of, NullCache)
         return made
@@ -95,13 +95,13 @@ choice = Choice()
 
 
 def _random_ids() -> Iterator[int]:
-    """Return an iterator over numbers that no other process, and no forked child, has.
+    """Return an iterator over numbers that no other process draws, not even a forked child.
 
-    Numba counts functions from 1 in each process, and the count is what makes
+    Numba numbers functions from 1 in each process, and only the number makes their
     symbols different: code of two processes may have one symbol for two functions.
     """
     source = random.SystemRandom()
-    return iter(lambda: source.getrandbits(63), None)  # unlike a generator, for any thread
+    return iter(lambda: source.getrandbits(63), None)  # unlike a generator, several threads may use it
 
 
 def _enabling(attribute: str, function: str, ours: type[Any]) -> Callable[[Any], Any]:
@@ -166,7 +166,7 @@ def _kernel_compile(original: Any) -> Any:
 
 
 class _Undecided:
-    """Stands where ``guvectorize`` makes Numba's cache for its loop, which looks for a place in files at once."""
+    """Replaces Numba's cache for the loop of ``guvectorize``, which would look for a cache directory at once."""
 
     def __init__(self, py_func: Any) -> None:
         self.py_func = py_func
@@ -200,11 +200,11 @@ _PLACES: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (wrappers, "GufWrapperCache", _wrapper_cache),
     (wrappers._GufuncWrapper, "_compile_wrapper", _wrapper_compile),
 ]
-_attached = 0  # how many are replaced
+_attached = 0  # how many of them are replaced
 
 
 def attach() -> None:
-    """Replace them, once per process; a child that was forked meanwhile goes on with those that are left."""
+    """Replace the methods, once per process. A child that is forked meanwhile continues with those that are left."""
     global _attached
     with _lock():
         if _attached == len(_PLACES):

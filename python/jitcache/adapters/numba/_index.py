@@ -1,4 +1,4 @@
-"""What tools that look into Numba's caches find."""
+"""A replacement for Numba's index files, for tools that read these."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Index:
-    """What tools that look into Numba's caches find in place of an index file, of which there is none."""
+    """Replaces an index file for tools that look into Numba's caches. A jitcache has no such file."""
 
     def __init__(self, cache: Cache, function: Any, kind: str) -> None:
         self._cache = cache
@@ -23,7 +23,7 @@ class Index:
         self._index_name = f"{name}-{self._code.co_firstlineno}.{version}.nbi"
 
     def _load_index(self) -> dict[tuple[str, tuple[str, ...], str], str]:
-        """Return types, CPU and key of each entry of the function."""
+        """Return the path of each entry of the function, by types, CPU and key."""
         here = (self._code.co_filename, self._code.co_firstlineno)
         found = {}
         for entry in self._cache.entries(self._kind):

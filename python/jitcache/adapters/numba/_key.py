@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from ._cpu import Target
     from ._walk import Walker
 
-#: Of what is stored: changes with what a reader has to know.
+#: The version of the stored format: it changes whenever a reader has to know of a change.
 FORMAT = 7
 
-# Settings that no code depends on; of the others all count, those of versions to come too.
+# Settings on which no compiled code depends. All others count, including those of future versions.
 _IRRELEVANT = re.compile(
     "CACHE_|COLOR_SCHEME|CUDA_|DEBUG_CACHE|DEFAULT_NUM_THREADS|DEVELOPER_MODE|DISABLE_CUDA|DISABLE_PERFORMANCE_WARNINGS"
     "|DUMP_|ENABLE_CUDASIM|FORCE_CUDA|FULL_TRACEBACKS|FUNCTION_CACHE_SIZE|HIGHLIGHT_DUMPS|HTML|NUMBA_|PARALLEL_DIAGNOSTICS"
@@ -49,27 +49,27 @@ _VERSIONS = "\n".join(
 
 
 class KeyParts(NamedTuple):
-    """What is known of a compile before it is made, and the walk that found it."""
+    """What is known of a compile before it begins, and the walk that found it."""
 
     components: dict[str, Any]
     name: str
     walker: Walker
 
     def first(self) -> Key:
-        """Return the key that the records of compiles are under."""
+        """Return the key of the records of compiles."""
         return Key({**self.components, "what": "records"})
 
     def turn(self, target: Target) -> Key:
-        """Return the key whose lease is that of a compile for a target."""
+        """Return the key whose lease a process holds while it compiles for a target."""
         return Key({**self.components, "what": "turn", "cpu": "\n".join(target)})
 
     def result(self, target: Target, seen: dict[str, Any]) -> Key:
-        """Return the key of a result, for a target and what a record names."""
+        """Return the key of a result for a target. ``seen`` has the components that a record adds."""
         return Key({**self.components, **seen, "cpu": "\n".join(target)}).named(self.name)
 
 
 class _Settings:
-    """The settings of Numba that code may depend on, as text; made anew only when one has changed."""
+    """The settings of Numba that code may depend on, as text. The text is made again only if one has changed."""
 
     def __init__(self) -> None:
         self._values: list[Any] = []
@@ -77,14 +77,14 @@ class _Settings:
         self._text = ""
 
     def text(self) -> str:
-        """Return them now."""
+        """Return the present settings."""
         space = vars(config)
         if not self._names:
             self._names = sorted(n for n in space if n.isupper() and not _IRRELEVANT.match(n))
-        # Not a setting, but a switch of a module that may not be there yet.
+        # Not a setting, but a switch in a module that may not be imported yet.
         parfor = sys.modules.get("numba.parfors.parfor")
         values = [getattr(parfor, "sequential_parfor_lowering", False), *map(space.get, self._names)]
-        # By identity: 3 and "max" are equal levels of optimisation, 0 and False equal numbers.
+        # Compared by identity: the levels of optimisation 3 and "max" are equal, and so are 0 and False.
         if len(values) != len(self._values) or not all(map(operator.is_, values, self._values)):
             self._text = "\n".join(f"{n} {v!r}" for n, v in zip(["sequential_parfor_lowering", *self._names], values))
             self._values = values
@@ -115,18 +115,18 @@ _known_options: dict[Any, Options] = {}
 
 
 def flags_for(how: Any) -> Any:
-    """Return the compile flags that a compiler of Numba's will use now."""
+    """Return the compile flags that one of Numba's compilers would use now."""
     flags = compiler.Flags()
-    # Numba takes the parts of some out of what it is given.
+    # Copies, because Numba removes items from dictionaries that it is given.
     given = {name: dict(v) if isinstance(v, dict) else v for name, v in how.targetoptions.items()}
     how.targetdescr.options.parse_as_flags(flags, given)
     return how._customize_flags(flags)
 
 
 def options_for(how: Any, walker: Walker, flags: Callable[[], Any]) -> Options:
-    """Return the compile flags that a compiler of Numba's uses, as ``flags_for`` has them; ``flags`` asks it."""
+    """Return the compile flags of one of Numba's compilers as bytes. ``flags`` returns what ``flags_for`` does."""
     given = how.targetoptions
-    # Inside of another compile they are in part that one's.
+    # Inside another compile, some flags are inherited from it.
     again = len(ConfigStack()) == 0 and all(v is None or type(v) in (bool, str) for v in given.values())
     key = (type(how), how.targetdescr.options, *given.items(), settings.text()) if again else None
     found = _known_options.get(key)
@@ -140,8 +140,8 @@ def options_for(how: Any, walker: Walker, flags: Callable[[], Any]) -> Options:
 def key_parts(walker: Walker, function: Any, sig: Any, options: Options, how: str, *more: Any) -> KeyParts:
     """Return what compiling a function for a signature depends on.
 
-    ``how`` is the way it is compiled, ``more`` what that adds. Raises Unkeyable
-    if something cannot be described.
+    ``how`` names the kind of compile, ``more`` is what else that kind depends on.
+    Raises Unkeyable if something cannot be described.
     """
     if given:
         raise Unkeyable("option of LLVM", given[-1])

@@ -1,7 +1,7 @@
-"""LLVM's options: whether a program has set one, which nobody can ask LLVM for.
+"""LLVM's options: whether a program has set one. LLVM itself cannot be asked.
 
-An option may change code, print, or read a file, for all that is compiled after it
-in this process. What is compiled then is not kept, and none of what is kept is used.
+An option may change code, print, or read a file, in all later compiles of this process.
+Once one is set, no result is stored, and no stored result is used.
 Importing this module imports neither Numba nor llvmlite.
 """
 
@@ -12,7 +12,8 @@ from typing import Any
 
 from jitcache._fork import ForkLock
 
-#: The options that were set by others than Numba, whose own is one of its settings; or that none of them can be seen.
+#: The options that were set, or a remark that they cannot be seen. The one that Numba sets itself is not included: it
+#: is one of Numba's settings.
 given: list[str] = []
 
 _lock = ForkLock()
@@ -20,14 +21,14 @@ _noting = False
 
 
 class _Library:
-    """Stands before LLVM's functions where llvmlite sets options."""
+    """Wraps LLVM's functions for llvmlite's module of options."""
 
     def __init__(self, library: Any) -> None:
         self._library = library
 
     def LLVMPY_SetCommandLine(self, name: Any, option: Any) -> Any:  # noqa: N802 - llvmlite's name
         """Note an option, and set it."""
-        caller = sys._getframe(2).f_globals.get("__name__")  # of llvmlite's function
+        caller = sys._getframe(2).f_globals.get("__name__")  # the module that called llvmlite's function
         if caller != "numba":
             given.append(str(option))
         return self._library.LLVMPY_SetCommandLine(name, option)
@@ -37,7 +38,7 @@ class _Library:
 
 
 class _Module:
-    """Stands in the place of the module that has LLVM's functions."""
+    """Replaces the module that has LLVM's functions."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -48,9 +49,9 @@ class _Module:
 
 
 def note(options: Any) -> None:
-    """Note from now on what is set by llvmlite's module of options, whoever has its function already.
+    """Note from now on which options are set through llvmlite, also by callers that have its function already.
 
-    In an llvmlite of another form it cannot be seen what is set: then nothing is kept.
+    If llvmlite has another form, options cannot be seen. Then no result is kept.
     """
     global _noting
     with _lock():
@@ -60,4 +61,4 @@ def note(options: Any) -> None:
         if hasattr(getattr(getattr(options, "ffi", None), "lib", None), "LLVMPY_SetCommandLine"):
             options.ffi = _Module(options.ffi)
         else:
-            given.append("whichever is set, which this llvmlite does not let be seen")
+            given.append("one may be set: this version of llvmlite does not show it")

@@ -1,10 +1,9 @@
-"""Loaded results: what is compiled after all when a program asks for what an entry does not have.
+"""Loaded results: a function from the cache is compiled after all if a program inspects it.
 
-An entry has the code of a function. Somebody who looks into the function asks for
-its LLVM, its assembler, its control flow, its types, the diagnostics of its
-parallel loops; Numba answers for a function from its own cache with a warning and
-nothing. A program that never asked for a cache shall not see that there is one,
-so the function is compiled then, for that alone.
+An entry has only the code of a function. A program may also ask for the function's LLVM
+or assembler code, control flow, types, or the diagnostics of its parallel loops. For a
+function from its own cache, Numba warns and returns nothing. A program that never asked
+for a cache must not notice one, so here the function is compiled, for the inspection alone.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from ._addresses import moved_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# How a function's descriptor names what is called from native code, from Python, and from C.
+# Where a function's descriptor has the symbols that native code, Python, and C call.
 _NAMES = ("llvm_func_name", "llvm_cpython_wrapper_name", "llvm_cfunc_wrapper_name")
 
 
 class Source:
-    """How to compile a function again, and what came of it."""
+    """Compiles a function again when that is needed, and keeps the result."""
 
     def __init__(self, compile_again: Callable[[], Any]) -> None:
         self._compile = compile_again
@@ -36,7 +35,7 @@ class Source:
 
     @property
     def result(self) -> Any:
-        """The CompileResult, which no call will use."""
+        """The CompileResult. It is inspected only, never called."""
         if self._result is None:
             timers: dict[str, float] = {}
             with (
@@ -55,13 +54,13 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     source: Source | None = None
     descriptor: Any = None
-    bitcode = b""  # of what others link
-    moves: Mapping[int, int] = {}  # addresses in it, and what they are here
-    used: Any = ()  # the functions that are at these, which are kept
+    bitcode = b""  # the module for linking
+    moves: Mapping[int, int] = {}  # this process's addresses, by those in bitcode
+    used: Any = ()  # the functions at these addresses, to keep them alive
     _shared_module: Any
 
     def linkable(self) -> Any:
-        """Return the module that others link into theirs, which is read for the first of them; most never see one."""
+        """Return the module that other libraries link. It is parsed at the first request; most are never requested."""
         if self._shared_module is None:
             self._shared_module, self.bitcode = ll.parse_bitcode(self.bitcode), b""
             if self.moves:
@@ -73,7 +72,7 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return super()._get_module_for_linking()
 
     def _made_again(self) -> Any:
-        """Return the library of another compile, which has other symbols."""
+        """Return the library of the second compile, which has other symbols; None if the function has no source."""
         return None if self.source is None else self.source.result.library
 
     def get_llvm_str(self) -> str:
@@ -101,7 +100,7 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return again.get_disasm_cfg(self._name_there(mangled_name))
 
     def _as_here(self, text: str) -> str:
-        """Return code with the symbols of the function that is called."""
+        """Return text of the second compile with the symbols of this library."""
         if self.source is not None:
             there = self.source.result.fndesc
             for kind in _NAMES:
@@ -109,7 +108,7 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return text
 
     def _name_there(self, name: str) -> str:
-        """Return the symbol of the other compile."""
+        """Return the symbol of the second compile for one of this library."""
         assert self.source is not None
         for kind in _NAMES:
             if getattr(self.descriptor, kind, None) == name:
@@ -121,7 +120,7 @@ class LoadedResult(CompileResult):  # type: ignore[misc]
     """A CompileResult from the cache."""
 
     def open(self, compile_again: Callable[[], Any]) -> None:
-        """Say how to compile the function again; until then the result says what is in the entry."""
+        """Set how to compile the function again. Until then, attributes have the values in the entry."""
         self.library.source = self.source = Source(compile_again)
 
     def _field(self, name: str) -> Any:

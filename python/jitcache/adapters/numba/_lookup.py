@@ -1,4 +1,4 @@
-"""A lookup of one compiled signature: the entry, or the lease of who compiles it."""
+"""Lookups: each finds the entry of one compiled signature, or takes the lease for compiling it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: The kind of the records of what compiles looked at.
 RECORDS = "numba-records"
 
-#: How long somebody who holds Numba's compiler lock waits for another process.
+#: How many seconds a thread that holds Numba's compiler lock waits for another process.
 LONGEST_LOCKED = 2.0
 
 _holding: Counter[str] = Counter()  # keys whose lease a thread of this process holds or waits for
@@ -35,7 +35,7 @@ os.register_at_fork(after_in_child=_holding.clear)
 
 
 class Lookup:
-    """One lookup, and what came of it."""
+    """One lookup and its result."""
 
     def __init__(self, overloads: object, sig: Any, flags: Any = None, local_types: Any = None) -> None:
         self.overloads = overloads
@@ -45,19 +45,19 @@ class Lookup:
         self.parts: KeyParts | None = None
         self.target: cpu.Target | None = None
         self.data: bytes | None = None
-        self.seen: Seen | None = None  # by the compile that data is from
+        self.seen: Seen | None = None  # what the compile of data looked at
         self.lease: Lease | None = None
         self.replace = False
         self._held = ""
 
     def flags_of(self, how: Any) -> Any:
-        """Return the compile flags, which a compiler of Numba's is asked for once."""
+        """Return the compile flags. Numba's compiler is asked for them once."""
         if self.flags is None:
             self.flags = flags_for(how)
         return self.flags
 
     def find(self, cache: Cache) -> None:
-        """Get the entry or the lease, and look for entries of other CPUs before compiling."""
+        """Get the entry, else the lease. With the lease, look for entries of other CPUs before a compile."""
         assert self.parts is not None
         assert self.target is not None
         if self._get(cache, [self.target]):
@@ -66,7 +66,7 @@ class Lookup:
         locked = global_compiler_lock.is_locked()
         with _lock():
             if locked and _holding[turn.hex]:
-                return  # whoever has it needs the lock that this thread holds
+                return  # the thread that has the lease needs the lock that this thread holds
             _holding[turn.hex] += 1
             self._held = turn.hex
         self.lease = cache.acquire(turn, LONGEST_LOCKED if locked else None, kind=RECORDS)
@@ -74,7 +74,7 @@ class Lookup:
             self.end()
 
     def _get(self, cache: Cache, targets: Iterable[cpu.Target]) -> bool:
-        """Get the entry of whatever record is true now."""
+        """Get the entry of a record that matches the present state. Return whether there is one."""
         assert self.parts is not None
         records = load(cache.get(self.parts.first()))
         why: Unkeyable | None = None

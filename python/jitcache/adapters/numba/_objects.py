@@ -1,9 +1,9 @@
 """Objects: classes and instances that a function reaches, as bytes for a key.
 
-Python's own classes count by name, as their version is in every key; others by
-what is in them. An instance counts by its class and state, and as pickles have it
-if its class is not written in Python; what neither can say counts by the files of
-the modules that it is in.
+Classes of Python, Numba and NumPy count by name, because their versions are in every
+key; other classes count by their members. An instance counts by its class and state,
+and by its pickled form if its class is not written in Python. If it cannot be pickled,
+it counts by the files of the modules that hold it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def _names_in(annotation: object) -> tuple[str, ...]:
-    """Return the names in an annotation that is a text."""
+    """Return the names in an annotation, if it is a string."""
     try:
         return compile(annotation, "", "eval").co_names if isinstance(annotation, str) else ()
     except (SyntaxError, ValueError):
@@ -42,7 +42,7 @@ def _names_in(annotation: object) -> tuple[str, ...]:
 
 
 def _content_of_slot(slot: Any, value: Any) -> Any:
-    """Return what is in a slot of an instance, ``...`` if nothing is."""
+    """Return the value in a slot of an instance, ``...`` if the slot is empty."""
     try:
         return slot.__get__(value)
     except AttributeError:
@@ -53,25 +53,28 @@ class _Item(NamedTuple):
     x: int
 
 
-# Of Numba's templates, what they remember.
+# The attributes in which Numba's templates keep results.
 _MEMORIES = frozenset(("_impl_cache", "_overload_cache", "_compiled_overloads", "_inline_overloads"))
 
 
 def _is_typed(value: Any) -> bool:
-    """Whether Numba has a type for a value of a class that it has no function for."""
+    """Whether Numba has a type for a value, although it has no function for the value's class."""
     try:
         numba.typeof(value)
-    except Exception:  # noqa: BLE001 - of the value's own code
+    except Exception:  # noqa: BLE001 - from the value's own code
         return False
     return True
 
 
-# The functions that say which type a value has, and whether others' are among them.
+# The functions that tell Numba the types of values, and whether some of them are from other packages.
 _typers: tuple[tuple[Any, ...], bool] = ((), False)
 
 
 def are_typed() -> bool:
-    """Return whether functions of others say which type some values have; to look for that of a class takes long."""
+    """Return whether other packages have functions that tell Numba the types of values.
+
+    If not, the walk need not look for the function of each class, which takes long.
+    """
     global _typers
     now = tuple(typeof_impl.registry.values())
     if now != _typers[0]:
@@ -80,9 +83,9 @@ def are_typed() -> bool:
 
 
 class ObjectWalker(DependencyWalker):
-    """The part of the walk that is of classes and instances.
+    """The part of the walk that describes classes and instances.
 
-    ``classes`` are those met that cannot be imported, by what pickles name them.
+    ``classes`` has the classes met that cannot be imported, by their names in pickles.
     """
 
     of_classes = DependencyWalker.of_classes | _MEMORIES
@@ -97,9 +100,9 @@ class ObjectWalker(DependencyWalker):
     def __init__(self) -> None:
         super().__init__()
         self.classes: dict[str, type] = {}
-        self._runs = False  # Python runs the code that looks at what is described
-        self._where: Any = None  # the module that what is described belongs to, by name
-        self._by_id: dict[int, set[str]] = {}  # modules by what they hold; a walk takes no time in which that changes
+        self._runs = False  # whether Python runs the code that uses the values, rather than Numba compiling it
+        self._where: Any = None  # the name of the module that the described value belongs to
+        self._by_id: dict[int, set[str]] = {}  # which modules hold a value, by its id; made once per walk
 
     def _function(self, function: pytypes.FunctionType) -> None:
         """Put a function."""
@@ -138,13 +141,13 @@ class ObjectWalker(DependencyWalker):
         self._where = where
 
     def _told(self, cls: type) -> None:
-        """Put the classes that an abstract class, or one below it, was told to take for its own."""
+        """Put the classes that are registered with an abstract class, or with one derived from it."""
         if self._runs and "_abc_impl" in vars(cls):
             found = {f"{c.__module__}.{c.__qualname__}" for b in below(cls) for c in told(b) if not versioned_class(c)}
             self._put("told", repr(sorted(found)).encode())
 
     def _said(self, thing: Any, attributes: Mapping[str, Any]) -> None:
-        """Put what a class or a function says of itself, which nobody but Python code asks for."""
+        """Put the docstring and the annotations of a class or function. Only Python code asks for these."""
         self._put("text", text_of(thing).encode())
         space = getattr(sys.modules.get(thing.__module__), "__dict__", {})
         annotations = attributes.get("__annotations__")
@@ -160,23 +163,23 @@ class ObjectWalker(DependencyWalker):
             self._or_file(annotation, module)
 
     def _memoised(self, value: Any) -> None:
-        """A function that remembers: what, cannot be seen."""
+        """Put a memoised function, and its file: the results that it remembers cannot be seen."""
         self._put("memoised")
         self._value(value.__wrapped__)
         self._file(value.__module__, value)
 
     def _reference(self, value: weakref.ReferenceType[Any]) -> None:
-        """What it refers to."""
+        """Put what a weak reference refers to."""
         self._put("reference")
         self._value(value())
 
     def _variable(self, value: contextvars.ContextVar[Any]) -> None:
-        """What a context variable is here."""
+        """Put a context variable with its value in the present context."""
         self._put("variable", value.name.encode())
         self._value(value.get(...))
 
     def _unknown(self, value: Any) -> None:
-        """Put an instance: its class, and its state if Python knows all of that."""
+        """Put an instance: its class and state, and its pickled form if Python cannot see all of the state."""
         kind = type(value)
         name = f"{kind.__module__}.{kind.__qualname__}"
         pointer: Any = ctypes._CFuncPtr  # type: ignore[attr-defined]
@@ -194,7 +197,7 @@ class ObjectWalker(DependencyWalker):
             self._reduced(value, name)
 
     def _held(self, value: Any) -> None:
-        """Put what an instance holds by its slots and its __dict__, if others than Python have written its class."""
+        """Put an instance's slots and ``__dict__``, except those from classes of Python, Numba and NumPy."""
         for base in type(value).__mro__:
             if versioned_class(base):
                 continue
@@ -207,7 +210,7 @@ class ObjectWalker(DependencyWalker):
             self._value(getattr(value, "__dict__", None))
 
     def _holders(self, value: Any) -> set[str]:
-        """Return the modules that have a value by any name, but Python's, Numba's and NumPy's."""
+        """Return the modules that have a value under any name, except Python's, Numba's and NumPy's."""
         if not self._by_id:
             for module in list(sys.modules.values()):
                 if isinstance(module, pytypes.ModuleType) and not versioned_module(module):
@@ -216,17 +219,17 @@ class ObjectWalker(DependencyWalker):
         return self._by_id.get(id(value), set())
 
     def _reduced(self, value: Any, name: str) -> None:
-        """Put an instance of a class that is not written in Python as pickles do, else the files that may define it."""
+        """Put the pickled form of an instance, or if it has none, the files of the modules that may define it."""
         where = sys.modules.get(self._where)
         if where is not None and versioned_module(where):
-            return  # in what Numba has made: its own, and with what it remembers
+            return  # part of an object of Numba's, whose pickled form would include results that Numba remembers
         try:
             own: Any = copyreg.dispatch_table.get(type(value))
             reduced = value.__reduce_ex__(4) if own is None else own(value)
-        except Exception:  # noqa: BLE001 - of the value's own code
+        except Exception:  # noqa: BLE001 - from the value's own code
             for module in sorted(self._holders(value)) or [self._where]:
                 self._file(module, name)
-            self._value(getattr(value, "__dict__", None))  # of this thread, if it is for each
+            self._value(getattr(value, "__dict__", None))  # of a threading.local, that of this thread
         else:
             parts = (reduced,) if isinstance(reduced, str) else reduced
             for part in parts:

@@ -1,10 +1,11 @@
-"""Overloads: what a function that Numba compiles asks for its compiled signatures, in the place of Numba's cache.
+"""Overloads: the cache objects that Numba's functions ask for compiled signatures, instead of Numba's own.
 
-``around_compile`` surrounds a compile: before Numba takes its global compiler
-lock the key is made and looked up, and if it is missing the lease is taken, so
-that nobody who holds the lock waits for somebody who needs it. Numba then asks
-``load_overload`` and, if it has compiled, ``save_overload``; a lease that is left
-over, because the compile failed, is given up.
+``around_compile`` surrounds a compile. Before Numba takes its global compiler lock,
+it makes the key and looks it up, and takes the lease if there is no entry. So no
+thread that holds the lock waits for a lease whose holder needs the lock. (A compile
+inside another one does hold the lock; ``Lookup.find`` limits its wait.) Numba then
+calls ``load_overload`` and, if it has compiled, ``save_overload``. If the compile
+fails, the lease is given up.
 """
 
 from __future__ import annotations
@@ -48,15 +49,15 @@ _here = threading.local()  # .lookups: the compiles of this thread, the innermos
 
 
 def refuse(reason: str, what: object) -> None:
-    """Count a result that is not cached, and log what it is."""
+    """Count a result that is not cached, and log it with the reason."""
     uncached[reason] += 1
     logging.getLogger("jitcache").info("numba: %s is not cached: %s", what, reason)
 
 
 class Overloads:
-    """The compiled signatures of one function, as Numba asks its caches for them.
+    """The compiled signatures of one function, with the interface of Numba's caches.
 
-    The subclasses say of what kind of object.
+    Each subclass is for one kind of function.
     """
 
     how = "jit"
@@ -76,19 +77,19 @@ class Overloads:
         return str(self._cache.stats().get("directory", ""))
 
     def enable(self) -> None:
-        """Look up and store."""
+        """Look up and store from now on."""
         self._enabled = True
 
     def disable(self) -> None:
-        """Do neither."""
+        """Neither look up nor store from now on."""
         self._enabled = False
 
     def flush(self) -> None:
-        """Compile everything anew, and replace what is stored."""
+        """Compile everything again from now on, and replace stored results."""
         self._fresh = set()
 
     def load_overload(self, sig: Any, context: Any) -> Any:
-        """Return the result for a signature, None if it is to be compiled."""
+        """Return the result for a signature, None if it must be compiled."""
         lookup = self._open_lookup(sig)
         if lookup is None:
             with self.around_compile(sig) as lookup:
@@ -119,9 +120,9 @@ class Overloads:
 
     @contextlib.contextmanager
     def around_compile(self, sig: Any, flags: Any = None, local_types: Any = None) -> Iterator[Lookup]:
-        """Look a signature up, and keep the lease while the block runs.
+        """Look up a signature, and hold the lease while the block runs.
 
-        ``flags`` and ``local_types`` are those of a compile that is given them.
+        ``flags`` and ``local_types`` are those that Numba passes to the compile of a kernel.
         """
         lookup = Lookup(self, sig, flags, local_types)
         lookups = _here.__dict__.setdefault("lookups", [])
@@ -188,7 +189,7 @@ class Overloads:
             refuse(e.reason, f"{self}: {e}")
             return
         key = lookup.parts.result(lookup.target, components)
-        # What is there already may be damaged.
+        # Replaced, because an entry that is there already may be damaged.
         if not self._cache.put(key, data, attributes=self._attributes(lookup), kind=KIND, replace=True):
             refuse(self._cache.last_reason, self)
             return
@@ -202,13 +203,13 @@ class Overloads:
         _cache_log("[cache] data saved to %r", lookup.parts.name)
 
     def _is_unchanged(self, lookup: Lookup) -> bool:
-        """Whether what was compiled is what the key was made for: globals may change meanwhile."""
+        """Whether the first key is still the same. Globals may have changed during the compile."""
         assert lookup.parts is not None
         return self._key_parts(lookup).first() == lookup.parts.first()
 
     @staticmethod
     def _is_known(library: Any, lookup: Lookup) -> bool:
-        """Whether the addresses in a library's code are those of jitted functions that are in the key."""
+        """Whether all addresses in a library's code are known: of jitted functions in the key, or of C functions."""
         if lookup.parts is None:
             return not library.has_dynamic_globals
         try:
@@ -261,7 +262,7 @@ class Results(Overloads):
             why = "as it uses dynamic globals (such as ctypes pointers and large global arrays)"
         else:
             return True
-        if lookup.parts is not None:  # or it was counted already
+        if lookup.parts is not None:  # without parts, the refusal was counted already
             refuse(reason, self)
         if not self.asked:
             return False
@@ -280,12 +281,12 @@ class Results(Overloads):
         result = load_result(data, context, lookup.parts.walker, self._function)
         args, _ = sigutils.normalize_signature(lookup.sig)
         if tuple(result.signature.args) != tuple(args):
-            raise ValueError(f"is for {result.signature}")
+            raise ValueError(f"the entry is for {result.signature}")
         return result
 
 
 class JitOverloads(Results):
-    """Of ``jit`` and ``njit``."""
+    """Overloads of ``jit`` and ``njit``."""
 
     def __init__(self, cache: Cache, dispatcher: Any) -> None:
         super().__init__(cache, dispatcher.py_func)
@@ -303,7 +304,7 @@ class JitOverloads(Results):
 
 
 class CFuncOverloads(JitOverloads):
-    """Of ``cfunc``."""
+    """Overloads of ``cfunc``."""
 
     how = "cfunc"
 
@@ -313,7 +314,7 @@ class CFuncOverloads(JitOverloads):
 
 
 class KernelOverloads(Results):
-    """Of what ``vectorize`` and ``guvectorize`` call for each element."""
+    """Overloads of the kernels that ``vectorize`` and ``guvectorize`` call for each element."""
 
     how = "ufunc"
 
@@ -331,7 +332,7 @@ class KernelOverloads(Results):
 
 
 class WrapperOverloads(Overloads):
-    """Of the loop that ``guvectorize`` puts around a kernel: a library that calls the kernel by its symbol."""
+    """Overloads of the loop of ``guvectorize`` around a kernel: a library that calls the kernel by its symbol."""
 
     how = "gufunc"
 

@@ -1,7 +1,8 @@
 """Records: what a compile looked at, kept beside its result.
 
-The first key is known before a compile. Under it are the records of the compiles
-that were made for it; what a record names, as it is now, makes the key of a result.
+The first key is known before a compile. Under it are the records of the compiles that
+were made for it. The present state of everything that a record names gives the key of
+a result.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ MOST = 8
 
 
 class Record(NamedTuple):
-    """What to look at."""
+    """What a compile looked at, without the state of it."""
 
     asked: tuple[tuple[str, tuple[str, ...]], ...]
     files: tuple[str, ...]
     names: tuple[Names, ...]
     world: tuple[Question, ...]
-    classes: tuple[str, ...]  # that pickles in the code name
-    warnings: tuple[Warned, ...]  # that were shown, and are again
+    classes: tuple[str, ...]  # the pinned classes in pickles in the code
+    warnings: tuple[Warned, ...]  # that the compile showed, and that a hit shows again
 
     def look(self, walker: Walker) -> tuple[dict[str, Any], Seen]:
-        """Return what is there now, as components of a key, and as what was seen; ``walker`` made the first key.
+        """Return the present state of what the record names: as components of a key, and as Seen.
 
-        Raises Unkeyable.
+        ``walker`` made the first key. Raises Unkeyable.
         """
         seen = Seen()
         seen.asked = {name: set(about) for name, about in self.asked}
@@ -68,8 +69,8 @@ def _components(record: Record, seen: Seen, walker: Walker) -> dict[str, Any]:
 def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, dict[str, Any]]:
     """Return the record of a compile, and the components that it adds to the key of the result.
 
-    ``walker``: what made the first key. Raises Unkeyable if something that counts
-    cannot be described, or is not any more what it was.
+    ``walker`` made the first key. Raises Unkeyable if something that counts cannot be
+    described, or has changed since it was looked at.
     """
     if seen.refused:
         raise Unkeyable(*seen.refused)
@@ -99,7 +100,7 @@ def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, d
 
 
 def _require_unchanged(seen: Seen, now: Seen, components: Mapping[str, Any]) -> None:
-    """What was looked at may change while it is compiled, or after what is used was."""
+    """Raise Unkeyable if something has changed since this compile, or the compile of a callee, looked at it."""
     for label, value in seen.names.items():
         if (now.names[label] if label in now.names else label.value(Walker())) != value:
             raise Unkeyable("changed while it was compiled", f"names of {label.module}")
@@ -112,7 +113,7 @@ def _require_unchanged(seen: Seen, now: Seen, components: Mapping[str, Any]) -> 
 
 
 def _require_described(codes: set[Any], seen: Seen) -> None:
-    """Code that is from no file counts if something by which it is reached is described by value."""
+    """Raise Unkeyable for code without a file, unless something through which it is reached is described by value."""
     if not codes:
         return
     walker = Walker()
@@ -136,7 +137,7 @@ def dump(records: list[Record]) -> bytes:
 
 
 def load(data: bytes | None) -> list[Record]:
-    """Return records again; none of what are none."""
+    """Return records from bytes, an empty list if these are not records."""
     if data is None:
         return []
     try:

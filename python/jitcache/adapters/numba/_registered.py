@@ -1,8 +1,8 @@
-"""What others than Numba have registered to extend it: typing, lowering, models of data, boxes.
+"""What programs and packages have registered to extend Numba: typing, lowering, data models, boxing.
 
-A compile asks Numba's contexts for functions, attributes and types by name. What
-others have registered for a name that was asked for counts, in its order; what is
-registered for other names does not.
+A compile asks Numba's contexts for functions, attributes and types by name. Foreign
+registrations (those that are not Numba's own) for a name that was asked for count, in
+their order. Registrations for other names do not.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
     from ._walk import Walker
 
-#: What a compile asked for, by name; and what about it: the winners of calls, attributes, classes of arguments.
+#: What a compile asked for, by name, with details: the templates that won calls, attributes, classes of arguments.
 Asked = dict[str, set[str]]
 
-# Modules of Numba's whose functions make something of what others give them.
+# Modules of Numba that make templates and implementations of functions that others give them.
 _MAKERS = ("numba.core.extending", "numba.experimental.structref")
-# A module of Numba's that registers again, when it is used, what is registered.
+# A module of Numba that registers some things again when they are used.
 _AGAIN = "numba.core.typing.templates"
 _UNSURE = (*_MAKERS, _AGAIN, "numba.tests.")
 
 
 class _Sure(dict[str, bool]):
-    """Whether what a module has written is Numba's own, by its name; a process asks for thousands of things."""
+    """Whether the code of a module is surely Numba's own, by the module's name. A process asks thousands of times."""
 
     def __missing__(self, module: str) -> bool:
         self[module] = module.startswith("numba.") and not module.startswith(_UNSURE)
@@ -50,7 +50,7 @@ _sure = _Sure()
 
 
 def name_of(key: Any) -> str:
-    """Return what is registered, or what it is registered for, as text."""
+    """Return the name of something that is registered, or of what it is registered for."""
     if isinstance(key, str):
         return key
     if isinstance(key, tuple):
@@ -67,7 +67,7 @@ _names: dict[type, tuple[str, ...]] = {}
 
 
 def names_of(cls: type) -> tuple[str, ...]:
-    """Return a class and its bases as texts."""
+    """Return the names of a class and its bases."""
     found = _names.get(cls)
     if found is None:
         found = _names[cls] = tuple(map(name_of, cls.__mro__[:-1]))
@@ -75,14 +75,14 @@ def names_of(cls: type) -> tuple[str, ...]:
 
 
 def written(template: Any) -> Any:
-    """Return the function that a template is made of, None if it is a class that somebody wrote."""
+    """Return the function from which Numba made a template, None if the template was written as a class."""
     members = template.__dict__
     found = members.get("_overload_func") or members.get("_definition_func")
     return getattr(found, "__func__", found)
 
 
 def name_of_template(template: Any) -> str:
-    """Return a template as text."""
+    """Return the name of a template, or of the function from which it was made."""
     return name_of(written(template) or template)
 
 
@@ -111,7 +111,7 @@ def _find_foreign(template: Any) -> bool:
     function = written(template)
     if function is not None:
         return _is_foreign_function(function)
-    for cls in template.__mro__[:-1]:  # Numba makes some of a class that somebody has written, or with a key
+    for cls in template.__mro__[:-1]:  # Numba derives some templates from a written class, or makes them with a key
         if cls.__module__ not in (*_MAKERS, _AGAIN, "abc"):
             return _is_foreign_class(cls)
         functions = (v for v in vars(cls).values() if isinstance(v, pytypes.FunctionType))
@@ -124,7 +124,7 @@ _foreign: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
 
 
 def is_foreign_template(template: Any) -> bool:
-    """Return whether others than Numba have written a template."""
+    """Return whether a template is not Numba's own."""
     found = _foreign.get(template)
     if found is None:
         found = _foreign[template] = _find_foreign(template)
@@ -132,14 +132,14 @@ def is_foreign_template(template: Any) -> bool:
 
 
 def is_foreign(implementation: Any, *keys: Any) -> bool:
-    """Return whether others than Numba have written a function or class that it calls, or what it made them for."""
+    """Return whether an implementation, or something of which or for which it was made, is not Numba's own."""
     if isinstance(implementation, type):
         return _is_foreign_class(implementation)
     return _is_foreign_function(implementation, *keys)
 
 
 class Registration(NamedTuple):
-    """One thing that is registered: for what, for whom it counts, and of what it is made."""
+    """One registration: its name, whether it counts for what was asked, and the parts that describe it."""
 
     name: str
     counts: Callable[[Mapping[str, set[str]]], bool]
@@ -147,7 +147,7 @@ class Registration(NamedTuple):
 
 
 class _Container(NamedTuple):
-    """A list or dictionary of Numba's that only grows, and what makes registrations of its items."""
+    """A list or dictionary of Numba's that only grows, and the function that makes registrations of its items."""
 
     items: Any
     read: Callable[[list[Any]], Iterable[Registration]]
@@ -164,8 +164,8 @@ def _for_call(template: Any) -> Registration:
 
 
 def _comes_after(template: Any, winners: set[str]) -> bool:
-    """Whether Numba found all that it called for a key before it would have come to a template."""
-    if "" in winners:  # it found nothing
+    """Whether Numba found the templates for all calls of a function before it would have tried this one."""
+    if "" in winners:  # for one call Numba found none, so it tried all
         return False
     context = cpu_target.typing_context
     function = context._lookup_global(template.key)
@@ -200,12 +200,12 @@ def _for_class(kind: str, cls: type, implementation: Any) -> Registration:
     return Registration(f"{kind} {name}", lambda asked: name in asked.get(kind, ()), (kind, cls, implementation))
 
 
-# Templates; Numba keeps them, many in two lists.
+# The templates that were looked at. Numba has many of them in two lists.
 _looked_at: set[Any] = set()
 
 
 def _others(templates: Iterable[Any]) -> Iterator[Any]:
-    # A process looks at some 3,000 once, nearly all of Numba's own; with a call for each it would take twice as long.
+    # A process looks at some 3,000 templates once, nearly all Numba's own. A call for each would take twice as long.
     new = [t for t in dict.fromkeys(templates) if t not in _looked_at]
     _looked_at.update(new)
     for template in new:
@@ -214,7 +214,7 @@ def _others(templates: Iterable[Any]) -> Iterator[Any]:
         if function is not None:
             function = function.__func__
             module = function.__module__
-        elif (module := template.__module__) == _AGAIN:  # made of another
+        elif (module := template.__module__) == _AGAIN:  # derived from another template
             module = template.__mro__[1].__module__
         if _sure[module or ""] or (module in _MAKERS and function is not None and _is_of_sure(function)):
             continue
@@ -223,13 +223,13 @@ def _others(templates: Iterable[Any]) -> Iterator[Any]:
 
 
 def _is_of_sure(function: Any) -> bool:
-    """Whether all that a function of a maker's was made of are functions of Numba's own."""
+    """Whether a function from one of ``_MAKERS`` closes over nothing but Numba's own functions."""
     try:
         for cell in function.__closure__ or ():
             value = cell.cell_contents
             if type(value) is not pytypes.FunctionType or not _sure[value.__module__ or ""]:
                 return False
-    except ValueError:  # of an empty cell
+    except ValueError:  # an empty cell
         return False
     return True
 
@@ -251,7 +251,7 @@ def _lowering(kind: str) -> Callable[[list[Any]], Iterator[Registration]]:
         for row in rows:
             implementation, formal = row[0], row[-1]
             module = implementation.__module__
-            # An intrinsic's is registered when it is used.
+            # The implementation of an intrinsic is registered when the intrinsic is used.
             if module == _AGAIN or _sure[module or ""] or implementation is row[1]:
                 continue
             if is_foreign(implementation, *formal):
@@ -271,7 +271,7 @@ _own_meanings = type(as_numba_type)().lookup
 
 
 def _meanings(items: list[Any]) -> Iterator[Registration]:
-    """Which types of Numba's classes of Python's stand for, in annotations and in isinstance."""
+    """Yield the Numba types that Python classes stand for, in annotations and in isinstance."""
     return (_for_class("meaning", cls, t) for cls, t in items if _own_meanings.get(cls) is not t)
 
 
@@ -304,24 +304,24 @@ _lock = ForkLock()
 
 
 class Registrations:
-    """What others have registered, in its order. Numba's lists only grow: each item is looked at once.
+    """All foreign registrations, in their order. Numba's lists only grow, so each item is looked at once.
 
-    Of its dictionaries the values may be replaced; what replaces one comes beside it.
+    Values in Numba's dictionaries may be replaced. Then both the old and the new one count.
     """
 
     def __init__(self) -> None:
-        self._pairs: list[tuple[dict[Any, Any], dict[Any, Any], _Container]] = []  # dictionaries, as they were
+        self._pairs: list[tuple[dict[Any, Any], dict[Any, Any], _Container]] = []  # each dictionary, and a copy of it
         self._registries = 0
         self._containers: list[_Container] = []
         self._items: list[Any] = []  # of the containers
-        self._total = 0  # in all of them
-        self._examined: dict[int, int] = {}  # how much of each container
+        self._total = 0  # how many items they have in all
+        self._examined: dict[int, int] = {}  # how many items of each container were looked at
         self._found: list[Registration] = []
 
     def all(self) -> list[Registration]:
-        """Return it; what is new comes last."""
+        """Return the registrations, new ones last."""
         registries = len(cpu_target.typing_context._registries) + len(cpu_target.target_context._registries)
-        # Asked several times for each hit: what only grows is the same as long as there is as much of it.
+        # Each hit calls this several times. What only grows is unchanged as long as its length is.
         if registries != self._registries or sum(map(len, self._items)) != self._total:
             self._look(registries)
         return self._found
@@ -355,7 +355,7 @@ class Registrations:
                 known.update(new)
 
     def counting(self, asked: Mapping[str, set[str]], since: int = 0) -> list[Registration]:
-        """Return those that count for what was asked, of those from a number on."""
+        """Return those registrations that count for what was asked, from number ``since`` on."""
         found = self.all()
         if not since:
             self._look_for_replaced()
@@ -367,12 +367,12 @@ registrations = Registrations()
 
 def describe(found: Iterable[Registration], walker: Walker) -> bytes:
     """Return registrations as bytes."""
-    # For one name the order counts; the same thing is often in two of Numba's lists.
+    # Registrations of one name count in their order. The same thing is often in two of Numba's lists.
     by_name = sorted(found, key=lambda r: r.name)
     return pack(*dict.fromkeys(walker.registered(r.parts) for r in by_name))
 
 
-# Where Numba's passes look for functions of others, by a class of intermediate code.
+# Where Numba's passes look up functions of others, by a class of its intermediate representation.
 _EXTENSIONS = {
     "numba.core.analysis": ("ir_extension_usedefs", "ir_extension_use_alloca"),
     "numba.core.ir_utils": (
@@ -397,18 +397,18 @@ def _extensions() -> Iterator[Any]:
 
 
 def _passes() -> list[Any]:
-    """Return all that Numba runs in every compile, its own too, in the order in which it is registered."""
+    """Return what is registered to run in every compile, including Numba's own, in its order."""
     rewrites = sys.modules.get("numba.core.rewrites.registry")
     found: list[Any] = [] if rewrites is None else [list(r) for r in rewrites.rewrite_registry.rewrites.values()]
     extended = (e.items() for e in _extensions() if e)
     return found + [[(cls, list(v) if isinstance(v, list) else v) for cls, v in items] for items in extended]
 
 
-_known_passes: tuple[list[Any], list[Any]] = ([], [])  # all of them, and what others have registered of them
+_known_passes: tuple[list[Any], list[Any]] = ([], [])  # all of them, and the foreign ones
 
 
 def passes() -> list[Any]:
-    """Return what others have registered that Numba runs in every compile: rewrites, and extensions of its passes."""
+    """Return what others have registered to run in every compile: rewrites, and extensions of Numba's passes."""
     global _known_passes
     known, foreign = _known_passes
     now = _passes()

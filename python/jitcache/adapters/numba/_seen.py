@@ -1,8 +1,8 @@
-"""What a compile looked at, written down while it goes on.
+"""What a compile looks at, noted while it runs.
 
-Numba remembers what it has typed and compiled: a second compile in a process uses
-what the first has made and looks at nothing. So all is written down for each thing
-that is made, and counts for whatever uses it later.
+Numba keeps what it has typed and compiled: a second compile in a process uses what the
+first has made, without looking at anything. So what was looked at is noted for each
+thing that is made, and counts for everything that uses the thing later.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from ._world import Question
 
-#: Modules that a compile was the first to import: another that uses what it made does not see them being imported.
-#: With what their names meant at the end of that compile.
+#: The modules that were imported first by a compile, with what their names meant at the end of that compile. A later
+#: compile that uses its results does not see the import.
 late: dict[str, dict[Names, bytes]] = {}
 
 
@@ -35,14 +35,14 @@ _NOT_IMPORTED = b"not imported"
 
 
 class Names(NamedTuple):
-    """Names that code looks up among a module's globals, if Python runs it by whatever name else."""
+    """Names that code looks up among a module's globals. If Python ``runs`` the code, it may look up others too."""
 
     module: str
     names: tuple[str, ...]
     runs: bool
 
     def value(self, walker: Walker) -> bytes:
-        """Return what they mean now. Raises Unkeyable."""
+        """Return as bytes what the names mean now. Raises Unkeyable."""
         found = sys.modules.get(self.module)
         if found is None:
             return _NOT_IMPORTED
@@ -65,29 +65,29 @@ class Warned(NamedTuple):
 
 
 def names_in(code: pytypes.CodeType) -> tuple[str, ...]:
-    """Return all names and texts in code, by which it may look something up."""
+    """Return all names and strings in code: it may look something up by any of them."""
     described = code_of(code)
     return (*described[1], *described[2])
 
 
 class Seen:
-    """What was looked at; one is made for each thing that Numba makes."""
+    """What was looked at to make one thing of Numba's."""
 
     def __init__(self) -> None:
         self.asked: dict[str, set[str]] = {}
-        self.files: dict[str, bytes | None] = {}  # modules', or read, with content
+        self.files: dict[str, bytes | None] = {}  # names of modules, and paths of files with their content
         self.names: dict[Names, bytes] = {}
-        self.compiled: dict[pytypes.CodeType, str] = {}  # by Numba, with the modules
-        self.world: dict[Question, str | None] = {}  # what was asked of it, with the answers
-        self.codes: set[pytypes.CodeType] = set()  # that have no file
-        self.described: set[pytypes.CodeType] = set()  # by value, in what the names mean
-        self.warnings: dict[Warned, None] = {}  # of Numba's, that were shown
+        self.compiled: dict[pytypes.CodeType, str] = {}  # code that Numba compiled, with its module's name
+        self.world: dict[Question, str | None] = {}  # what was asked about the world outside, with the answers
+        self.codes: set[pytypes.CodeType] = set()  # code that Python ran and that has no file
+        self.described: set[pytypes.CodeType] = set()  # code that is described by value in names
+        self.warnings: dict[Warned, None] = {}  # Numba's warnings that were shown
         self.refused: tuple[str, str] | None = None
-        self.registered = 0  # how much was, at the latest
-        self._ran: dict[int, pytypes.CodeType] = {}  # by id; a code object's hash is slow
+        self.registered = 0  # how many registrations there were at the last look
+        self._ran: dict[int, pytypes.CodeType] = {}  # by id, because the hash of a code object is slow
 
     def refuse(self, reason: str, what: object = "") -> None:
-        """Say that what is made depends on something that cannot be seen."""
+        """Note why the result must not be kept; the first reason stays."""
         self.refused = self.refused or (reason, str(what))
 
     def ask(self, name: str, *about: str) -> None:
@@ -95,7 +95,7 @@ class Seen:
         self.asked.setdefault(name, set()).update(about)
 
     def add(self, other: Seen) -> None:
-        """Add what something depends on that is used."""
+        """Add what a used thing depends on."""
         for name, about in other.asked.items():
             self.asked.setdefault(name, set()).update(about)
         self._agree(self.files, other.files)
@@ -106,7 +106,7 @@ class Seen:
         self.compiled.update(other.compiled)
         self.warnings.update(other.warnings)
         self.refused = self.refused or other.refused
-        # What was registered after it was made is not in it, if it would count.
+        # What was registered after the thing was made is not in it, but would count if it were made now.
         try:
             for registration in registrations.counting(other.asked, other.registered):
                 self.refuse("changed while it was compiled", registration.name)
@@ -114,7 +114,7 @@ class Seen:
             self.refuse("error", f"{type(e).__name__}: {e}")
 
     def note_registered(self) -> None:
-        """Note how much is registered, of which all that counts was looked at."""
+        """Note how many registrations there are: those up to here that count were looked at."""
         try:
             self.registered = len(registrations.all())
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
@@ -142,8 +142,8 @@ class Seen:
         if not has_file(path):
             caller = frame.f_back
             if not space.get("__builtins__", True):
-                return  # that of named tuples can reach nothing
-            # Numba and Python run code of their own making, too.
+                return  # code of named tuples, which has no builtins and can reach nothing
+            # Numba and Python also run code that they have generated.
             if ours or caller is None or not versioned(caller.f_code.co_filename):
                 self.codes.add(code)
         elif ours and _same(file_of(module), path):
@@ -157,7 +157,7 @@ class Seen:
             self._look(Names(str(name), names_in(code), True))
 
     def compile(self, function: pytypes.FunctionType) -> None:
-        """Note a function that Numba compiles: what its names mean is constant."""
+        """Note a function that Numba compiles, with what its names mean: Numba treats that as constant."""
         code, name = function.__code__, function.__globals__.get("__name__")
         module = sys.modules.get(name) if isinstance(name, str) else None
         if module is not None and module.__dict__ is function.__globals__:
@@ -176,7 +176,7 @@ class Seen:
                 self.refuse(getattr(e, "reason", "error"), f"{label.module}: {type(e).__name__}: {e}")
 
     def imported(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
-        """Note that code imports a module and looks into it by some names."""
+        """Note that code imports a module and may look up ``names`` in it."""
         path = file_of(module)
         if path is None or versioned(path):
             return
@@ -185,11 +185,11 @@ class Seen:
         self._look(Names(module.__name__, names, True))
 
     def ask_world(self, question: Question) -> None:
-        """Note that something was asked of the world."""
+        """Note a question about the world outside, with the answer."""
         self.world[question] = question.answer()
 
     def read(self, path: str, *, imported: bool = False) -> None:
-        """Note that a file was read, or imported before."""
+        """Note that a file was read, or was imported earlier."""
         try:
             self.files[os.path.abspath(path)] = content(os.path.abspath(path), imported=imported)
         except Unkeyable as e:
@@ -204,8 +204,8 @@ class _Here(threading.local):
     def __init__(self) -> None:
         self.open: list[Seen] = []
         self.watching = False
-        self.won: Any = None
-        self.importing: set[str] = set()  # modules, by the compile that goes on
+        self.won: Any = None  # the template that typed the last call
+        self.importing: set[str] = set()  # the modules that the present compile imports first
 
 
 here = _Here()
@@ -213,13 +213,13 @@ _made: weakref.WeakKeyDictionary[Any, dict[Any, Seen]] = weakref.WeakKeyDictiona
 
 
 def current() -> Seen | None:
-    """Return what this thread's compile has looked at so far, None if none goes on."""
+    """Return what this thread's compile has looked at so far, None if there is no compile."""
     return here.open[-1] if here.open else None
 
 
 @contextmanager
 def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
-    """Write down what the block looks at, for the thing that it makes or uses."""
+    """Note what the block looks at, for the thing that it makes or uses."""
     seen = Seen()
     here.open.append(seen)
     try:
@@ -242,5 +242,5 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
 
 
 def is_made(thing: Any, how: Any) -> bool:
-    """Return whether it was written down how a thing was made."""
+    """Return whether it was noted what was looked at to make a thing."""
     return how in _made.get(thing, ())

@@ -1,7 +1,7 @@
-"""Uses: where Numba asks its contexts for what may be registered by others, and makes what it remembers.
+"""Uses: wrappers of the methods by which Numba asks for registrations, and makes what it keeps.
 
-Each method is Numba's and does what it did; what is asked for and made is written
-down. The names are the same from Numba 0.61 on.
+Each wrapper calls Numba's method, and notes what is asked for or made. The names of the
+methods are the same from Numba 0.61 on.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _constant(original: Method) -> Method:
 
 
 def _seeing(implementation: Any) -> Any:
-    """Have what others have written, which Numba is about to call, be seen while it runs."""
+    """Return an implementation that Numba is about to call, wrapped to be observed if it is not Numba's own."""
     if implementation is None or not here.open or not is_foreign(implementation):
         return implementation
 
@@ -196,13 +196,13 @@ def _model(original: Method) -> Method:
 
 @functools.cache
 def _sure(handler: type) -> bool:
-    """Whether a model of data is Numba's own; it is asked for more often than anything else."""
+    """Whether a data model is Numba's own. Models are asked for more often than anything else."""
     return not is_foreign(handler)
 
 
 def _meaning(original: Method) -> Method:
     def try_infer(self: Any, py_type: Any) -> Any:
-        """Return the type that a class of Python's stands for; functions of others may say it."""
+        """Return the Numba type that a Python class stands for. Functions of others may decide this."""
         seen = current()
         if seen is None:
             return original(self, py_type)
@@ -214,10 +214,10 @@ def _meaning(original: Method) -> Method:
 
 def _precise(original: Method) -> Method:
     def get_precise(self: Any) -> Any:
-        """Refuse: the type is that of the signature that a function was compiled for first in this process."""
+        """Refuse: the type is the signature for which this process compiled a function first."""
         seen = current()
         if seen is not None:
-            seen.refuse("first-class function", "typed by what was compiled before")
+            seen.refuse("first-class function", "its type is the signature that was compiled first")
         return original(self)
 
     return get_precise
@@ -232,7 +232,7 @@ def _arguments(result: Any) -> tuple[Any, ...]:
 
 @contextmanager
 def _making(dispatcher: Any, args: tuple[Any, ...]) -> Iterator[None]:
-    """Write down what is made of a function for some types, or was."""
+    """Note what is looked at to compile a function for some types; refuse if it was compiled before notes were made."""
     before = not is_made(dispatcher, args) and args in map(_arguments, list(dispatcher.overloads.values()))
     with making(dispatcher, args) as seen:
         if before and not versioned(dispatcher.py_func.__code__.co_filename):
@@ -241,7 +241,7 @@ def _making(dispatcher: Any, args: tuple[Any, ...]) -> Iterator[None]:
 
 
 def _count_compiled(dispatcher: Any) -> None:
-    """Have all that is compiled of a function count for what is made here: it chooses among that without a compile."""
+    """Let all compiled signatures of a function count for what is made here, which chooses among them."""
     if here.open:
         for args in map(_arguments, list(dispatcher.overloads.values())):
             with _making(dispatcher, args):
@@ -299,7 +299,7 @@ def _compile_extra(original: Method) -> Method:
             if seen is None:
                 return original(typingctx, targetctx, func, *args, **more)
             if not here.watching:
-                # What Numba imports to get ready is no part of what it compiles.
+                # What Numba imports to get ready is no part of the compile.
                 typingctx.refresh()
                 targetctx.refresh()
             if not versioned(func.__code__.co_filename):
@@ -326,7 +326,7 @@ def _type_stencil(original: Method) -> Method:
     return type_me
 
 
-#: What is replaced: object, attribute, and what makes ours of what stands there.
+#: What is replaced: object, attribute, and the function that wraps the original.
 PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (types.functions.BaseFunction, "get_call_type", _call),
     (context.BaseContext, "_resolve_builtin_function_type", _builtin_call),

@@ -1,7 +1,8 @@
-"""Versioned: modules of Python's, Numba's and NumPy's, and what others have put into them.
+"""Versioned: the modules of Python, Numba and NumPy, and what others have put into them.
 
-Their versions are in every key, so that what is theirs counts by its name. What
-somebody has put there counts by what it is; nobody notes who has set an attribute.
+Their versions are in every key, so their own content counts by its name. What a program
+has put there counts by value. Python does not record who has set an attribute, so the
+walk tells it from the value.
 """
 
 from __future__ import annotations
@@ -25,24 +26,25 @@ if TYPE_CHECKING:
 
 BUILTINS = vars(builtins)
 
-#: Python's functions that read from outside and are watched where they are looked up: under another name nobody is.
+#: Python's functions that read from outside. They are watched by replacements where code normally looks them up;
+#: a call under another name is not seen.
 readers: list[Any] = []
 
 
 def put_instead(function: Any, own: Any) -> None:
-    """Note whose place a function of ours has while compiles are watched."""
+    """Note which function ours replaces while compiles are watched."""
     function._jitcache_original = (function, own)
 
 
 def original(value: Any) -> Any:
-    """Return what a value is when no compile is watched: functions of Python's that read stand elsewhere then."""
+    """Return a value as it is when no compile is watched: for one of our replacements, Python's own function."""
     if not isinstance(value, pytypes.FunctionType):
         return value
     function, own = getattr(value, "_jitcache_original", (None, None))
-    return own if function is value else value  # functools.wraps copies the note to what others put around ours
+    return own if function is value else value  # functools.wraps copies the note to others' wrappers of ours
 
 
-# What has a name, and is known by it if it is Python's, Numba's or NumPy's.
+# Kinds of values that have a name, by which those of Python, Numba and NumPy count.
 _NAMED = frozenset((
     type, staticmethod, classmethod, np.ufunc, Dispatcher, pytypes.FunctionType, pytypes.BuiltinFunctionType,
     pytypes.MethodType, type(functools.lru_cache(len)),
@@ -50,17 +52,17 @@ _NAMED = frozenset((
 
 
 def own_name(value: Any) -> str | None:
-    """Return the name that a value has itself, wherever it is, None if it has none."""
+    """Return a value's own name, whatever name it was found under; None if it has none."""
     value = original(value)
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     return f"{getattr(value, '__module__', '')}.{name}" if isinstance(name, str) else None
 
 
 class VersionedWalker(DataWalker):
-    """The part of the walk that is of modules whose versions are in every key."""
+    """The part of the walk that describes modules whose versions are in every key."""
 
     def _ran_module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
-        """Put a module that Python code looks into."""
+        """Put a module into which Python code looks."""
         raise NotImplementedError
 
     def _around(self, function: Any, names: tuple[str, ...], attributes: tuple[str, ...]) -> Any:
@@ -70,7 +72,7 @@ class VersionedWalker(DataWalker):
                 yield from self._replaced(name)
 
     def _replaced(self, name: str) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-        """Yield what is among Python's own names and has another name, or none."""
+        """Yield the value under a builtin's name if its own name is another, or if it has none."""
         value, own = BUILTINS[name], own_name(BUILTINS[name])
         if self._is_added(value, "builtins"):
             return
@@ -84,7 +86,7 @@ class VersionedWalker(DataWalker):
         self._put("attribute", f"{module.__name__}.{name} {own_name(value) or ''}".encode())
         if isinstance(value, type):
             self._told(value)
-        if type(value) is list and name != "path":  # the arguments of the process; what is imported counts by itself
+        if type(value) is list and name != "path":  # sys.argv, say; not sys.path: what is imported counts by itself
             self._put("list", pack(*(PLAIN[type(v)](v) for v in value if type(v) in PLAIN)))
         elif module is sys and value is sys.modules:
             for other in names:
@@ -97,7 +99,10 @@ class VersionedWalker(DataWalker):
             self._or_file(value, module.__name__)
 
     def _is_data(self, value: Any, module: pytypes.ModuleType) -> bool:
-        """Whether a value is no more than data, or in a module in C, where few but others put any."""
+        """Whether a value is of a kind that the walk describes, or is in a C module.
+
+        In a C module, hardly anybody but a program sets attributes to other values.
+        """
         return any(base in self.kinds for base in type(value).__mro__) or not hasattr(module, "__file__")
 
     def _is_added(self, value: Any, owner: str) -> bool:  # noqa: ARG002 - Python's, Numba's, NumPy's: all the same
@@ -110,6 +115,6 @@ class VersionedWalker(DataWalker):
         return not versioned_class(value if isinstance(value, type) else type(value))
 
     def _refuse_reader(self, value: Any) -> None:
-        """Refuse what is watched where it is looked up, and has been looked up before."""
+        """Refuse a reader that code has under a name of its own, where its calls are not seen."""
         if self._runs and any(value is reader for reader in readers):
-            raise Unkeyable("file", f"{own_name(value)} by another name")
+            raise Unkeyable("file", f"{own_name(value)} under another name")

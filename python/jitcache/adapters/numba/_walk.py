@@ -1,11 +1,11 @@
 """Dependencies of a function that Numba compiles, as bytes for a key.
 
 Numba treats globals and closure cells as constants and follows calls into other
-files; so does this. A name counts if the code mentions it, used or not: too much
-in a key is a compile more, too little is a wrong result. What cannot be described
-by value counts by the content of the module file that defines it; without a file
-it raises ``Unkeyable``. Nothing is left out. Of what is described by value files
-and lines do not count.
+files; so does this walk. A name counts if the code mentions it, used or not: too much
+in a key costs a compile, too little gives a wrong result. What cannot be described
+by value counts by the content of the module file that defines it; if there is no file,
+the walk raises ``Unkeyable``. Nothing is left out. Files and line numbers of what is
+described by value do not count.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from ._versioned import BUILTINS, VersionedWalker, original
 
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
-# By these code may look up any name of its own module.
+# Code that mentions one of these may look up any name of its own module.
 _LOOK_BY_TEXT = frozenset(("__dict__", "eval", "exec", "globals", "modules", "vars"))
-# By this it may look up a name that it makes in any module.
+# Code that mentions this may compute a name, and look it up in any module.
 _MAKES_NAMES = frozenset(("getattr",))
 
 
-# Types as bytes, of those that are the same for everybody.
+# The bytes of those types whose description does not depend on what the walk met before.
 _types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
 
 
-# These are looked up by the bases of a value's class.
+# Types that are refused, with the reason. A type is looked up by the bases of its class.
 _REFUSED: dict[type, str] = {
     types.ClassInstanceType: "jitclass",
     types.ClassType: "jitclass",
@@ -66,7 +66,7 @@ _given_options: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKey
 
 
 def given_options(dispatcher: Any) -> dict[str, Any]:
-    """Return the options of a jitted function as they were first; Numba takes parts out of some."""
+    """Return the options of a jitted function as they were at the first call. Numba later removes parts of some."""
     found = _given_options.get(dispatcher)
     if found is None:
         options = dispatcher.targetoptions
@@ -80,12 +80,12 @@ def _first_class(_walker: DataWalker, value: Any) -> None:
 
 
 class Walker(VersionedWalker):
-    """The walk by what Numba makes a constant of.
+    """The walk over everything that Numba treats as constant.
 
-    ``dispatchers`` are the jitted functions met, in the order of the walk, which
-    is the same for everybody with the same key, and ``omitted`` the types of
-    arguments that are not given; ``namespaces`` the globals of functions by module
-    name, None where there are two of one name.
+    ``dispatchers`` are the jitted functions met, in the order of the walk, which is the
+    same in all processes with the same key; ``omitted`` are the types of omitted
+    arguments, in that order too. ``namespaces`` are the globals of functions by module
+    name, None if two namespaces have the name.
     """
 
     def __init__(self) -> None:
@@ -93,13 +93,13 @@ class Walker(VersionedWalker):
         self.dispatchers: list[Any] = []
         self.omitted: list[Any] = []
         self.namespaces: dict[str | None, dict[str, Any] | None] = {}
-        self.codes: set[pytypes.CodeType] = set()  # what is described by value
-        self._described_now: list[Any] = []  # types, from the outside in
+        self.codes: set[pytypes.CodeType] = set()  # code that is described by value
+        self._described_now: list[Any] = []  # the types that are being described, the outermost first
         self._typed = are_typed()
-        self._asked = 0  # how often it mattered what was met before
+        self._asked = 0  # how often the bytes may have depended on what the walk met before
 
     def root(self, function: Any, *, lines: bool = False) -> dict[str, bytes]:
-        """Return what a function depends on by label: itself, its defaults, each global and each cell."""
+        """Return what a function depends on, by label: itself, its defaults, each global and each cell."""
         self._number(function)
         self._note_namespace(function)
         self._where = function.__globals__.get("__name__")
@@ -134,7 +134,7 @@ class Walker(VersionedWalker):
         return super()._again(value)
 
     def registered(self, parts: tuple[Any, ...]) -> bytes:
-        """Return something that is registered with Numba as bytes; of a class that it made, what others put into it."""
+        """Return the parts of a registration as bytes. Classes count by the members that others have written."""
         return self._within(self._registered, parts)
 
     def _registered(self, parts: tuple[Any, ...]) -> None:
@@ -150,7 +150,7 @@ class Walker(VersionedWalker):
                 self._value(part)
 
     def names(self, space: dict[str, Any], names: tuple[str, ...], *, runs: bool) -> bytes:
-        """Return what some names mean among the globals of code, that Python ``runs`` or Numba compiles, as bytes."""
+        """Return as bytes what names mean in the globals of code, which Python ``runs`` or else Numba compiles."""
         self._where = space.get("__name__")
         self._runs = runs
         return self._within(self._names, space, names, runs)
@@ -175,7 +175,7 @@ class Walker(VersionedWalker):
                     self._value(value)
 
     def _ran_module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
-        """Put a module that Python code looks into, by whatever names: its file, and what is plain in it."""
+        """Put a module that Python code looks into, perhaps by computed names: its file, and its plain values."""
         self._module(module, names)
         if versioned_module(module) and _MAKES_NAMES.isdisjoint(names):
             return
@@ -202,12 +202,12 @@ class Walker(VersionedWalker):
         self._where = where
 
     def _class_of_module(self, module: pytypes.ModuleType) -> None:
-        """Put the class of a module that is none of Python's: it may have properties."""
+        """Put the class of a module if that is not Python's own: it may have properties."""
         if type(module) is not pytypes.ModuleType:
             self._or_file(type(module), module.__name__)
 
     def _computed(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
-        """Put what a module computes its attributes by, and what that may find in other modules."""
+        """Put the ``__getattr__`` of a module, and what it may find in other modules."""
         function = module.__dict__.get("__getattr__")
         if not isinstance(function, pytypes.FunctionType) or (id(module), "__getattr__ ") in self._attributes:
             return
@@ -250,12 +250,12 @@ class Walker(VersionedWalker):
         self._where = where
 
     def _wrapped(self, function: pytypes.FunctionType) -> None:
-        """Put the parameters that Numba takes for those of a function: of what it wraps, if it says so."""
+        """Put the parameters that Numba takes for a function's: if it has ``__wrapped__``, those of what it wraps."""
         if "__wrapped__" not in function.__dict__:
             return
         try:
             self._parameters(inspect.signature(function))
-        except (TypeError, ValueError):  # then Numba compiles no such function
+        except (TypeError, ValueError):  # Numba cannot compile such a function
             return
 
     def _parameters(self, signature: inspect.Signature) -> None:
@@ -271,13 +271,13 @@ class Walker(VersionedWalker):
         self._value(given_options(dispatcher))
         self._value(own_locals(dispatcher.locals))
         self._value(dispatcher._compiler.pipeline_class)
-        self._parameters(dispatcher._compiler.pysig)  # of when it was decorated
-        if not dispatcher._can_compile:  # calls are resolved among these
+        self._parameters(dispatcher._compiler.pysig)  # as they were when it was decorated
+        if not dispatcher._can_compile:  # a call chooses among these signatures
             self._value([result.signature for result in dispatcher.overloads.values()])
         self._function(dispatcher.py_func)
 
     def _ufunc(self, value: Any) -> None:
-        """A function of vectorize or guvectorize."""
+        """Put a function of vectorize or guvectorize."""
         if self._again(value):
             return
         builder = getattr(value, "gufunc_builder", None)
@@ -291,7 +291,7 @@ class Walker(VersionedWalker):
         self._function(kernel.py_func)
 
     def _with_context(self, value: Any) -> None:
-        """What stands behind ``with``: objects of Numba's without a state."""
+        """Put a context of Numba's for ``with``. These objects have no state."""
         self._class(type(value))
 
     def _intrinsic(self, value: Any) -> None:
@@ -328,7 +328,7 @@ class Walker(VersionedWalker):
             self._value(part)
 
     def _type(self, t: Any) -> None:
-        """A type of Numba's: its class, and what Numba itself compares."""
+        """Put a type of Numba's: its class, and its key, which Numba itself compares."""
         known = _types.get(t)
         if known is not None:
             self._out.append(known)
@@ -340,7 +340,7 @@ class Walker(VersionedWalker):
         finally:
             self._out = outer
         self._out.append(described)
-        if asked == self._asked:  # nothing in it but other types
+        if asked == self._asked:  # its bytes do not depend on what was met before
             _types[t] = described
 
     def _new_type(self, t: Any) -> None:
@@ -353,7 +353,7 @@ class Walker(VersionedWalker):
             if kind in bases:
                 raise Unkeyable(reason, t)
         self._class(type(t))
-        if types.FunctionType in bases:  # a call of one by its address; whose it is, is known when it runs
+        if types.FunctionType in bases:  # called by its address; which function that is, is known at run time
             self._signature(t.signature)
             return
         if types.FunctionPrototype in bases:
@@ -368,7 +368,7 @@ class Walker(VersionedWalker):
         if isinstance(key, str) and _ADDRESS.search(key):
             raise Unkeyable("type", t)
         self._value(key)
-        # Numba compares the key; others read the rest.
+        # Numba compares only the key; code of others may read the other attributes.
         if not versioned_class(type(t)) and t not in self._described_now:
             self._described_now.append(t)
             self._value({n: v for n, v in sorted(vars(t).items()) if n not in ("name", "_code")})
@@ -377,7 +377,7 @@ class Walker(VersionedWalker):
             self._put("aligned", repr(t.aligned).encode())
 
     def _flag(self, value: Any) -> None:
-        """A compile flag, which is a small object: fast-math, parallel, inline."""
+        """Put a compile flag that is a small object: fast-math, parallel, inline."""
         self._put("option", type(value).__qualname__.encode())
         state = {n: getattr(value, n) for n in getattr(type(value), "__slots__", ())} or vars(value)
         for name in sorted(state):

@@ -1,4 +1,4 @@
-"""Warnings: what Numba warns of while it compiles, which a program shall be told too when it compiles nothing."""
+"""Warnings: those that Numba gives while it compiles, and that a hit repeats."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from ._seen import Warned, here
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# What was shown when something was found again that calls a function, for which it is not shown once more.
+# By function, the warnings that a hit of one of its callers has shown already. A hit of the function does not
+# show them again.
 _shown: weakref.WeakKeyDictionary[Any, set[Warned]] = weakref.WeakKeyDictionary()
 
 
 def showing(original: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return what stands in the place of Python's function that shows a warning: it notes Numba's."""
-    # Numba catches some and shows them later; those are met twice, and count when they reach whom they are for.
+    """Return a replacement for Python's function that shows a warning. It notes Numba's warnings."""
+    # Numba catches some warnings and shows them later. They come here twice, and count when they are not caught.
     for_all = getattr(warnings, "_showwarnmsg_impl", None)
 
     def show(message: Any) -> None:
@@ -34,7 +35,7 @@ def showing(original: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def warn_again(warned: Iterable[Warned], function: Any, callees: Iterable[Any]) -> None:
-    """Warn of what the compile of a function and of those that it calls has warned of, as the filters are now."""
+    """Repeat the warnings of the compiles of a function and its callees, under the present filters."""
     known = _shown.get(function, ())
     new = [one for one in warned if one not in known]
     for callee in callees:

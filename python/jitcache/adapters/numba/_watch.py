@@ -1,11 +1,10 @@
 """Watching: what Python code runs, imports and reads while Numba compiles.
 
-From Python 3.12 on the interpreter says what code starts, for a tool of our own;
-code of Numba, NumPy and Python itself is switched off at its first start. Before
-that a profile function would say it, which takes a compile twice as long: it is
-set only while Numba calls what others have written. What code reads from outside
-is seen by Python's audit events, and what has none of these where Python's functions
-for it are looked up.
+From Python 3.12 on, the interpreter's monitoring reports which code starts; for code of
+Numba, NumPy and Python itself it is switched off at the first start. Before 3.12, a
+profile function reports it. With that a compile takes twice as long, so it is set only
+while Numba calls code of others. What code reads from outside is seen by Python's audit
+events. Functions that raise none are replaced where code looks them up.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _lock = ForkLock()
-_watching = 0  # how many compiles go on
+_watching = 0  # how many compiles are watched
 _monitoring = getattr(sys, "monitoring", None)
 _tool: int | None = None
-_quiet = threading.local()  # .on: what runs now is ours
+_quiet = threading.local()  # .on: this thread runs code of ours, which is not noted
 
 # -- what starts
 
@@ -56,7 +55,7 @@ _OURS: Any = os.path.abspath(__file__).rpartition("adapters")[0]
 
 
 def _is_quiet(path: str) -> bool:
-    """Whether code of a file need not be seen: it is of a package whose version is in every key, or ours."""
+    """Whether code of a file need not be seen: the version of its package is in every key, or it is ours."""
     return versioned(path) or path.startswith(_OURS)
 
 
@@ -72,7 +71,7 @@ def _quietly(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def _start_monitoring() -> bool:
-    """Take a tool of the interpreter's, whichever nobody has. Returns False if it has none."""
+    """Turn monitoring on, with a tool id that nobody uses. Returns False if there is none."""
     global _tool
     if _monitoring is None:
         return False
@@ -104,12 +103,12 @@ def _profile(frame: Any, event: str, _arg: Any) -> None:
 
 
 def observed(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """Call what others than Numba have written, and see what runs."""
+    """Call code that is not Numba's, and note what runs."""
     if _tool is not None or not here.open:
         return function(*args, **more)
     before = sys.getprofile()
     if before is not None and before is not _profile:
-        here.open[-1].refuse("profiler", "what runs cannot be seen beside it")
+        here.open[-1].refuse("profiler", "another one is set, so it cannot be seen what runs")
         return function(*args, **more)
     sys.setprofile(_profile)
     try:
@@ -120,7 +119,7 @@ def observed(function: Callable[..., Any], *args: Any, **more: Any) -> Any:
 
 @contextmanager
 def unobserved() -> Iterator[None]:
-    """Let Numba itself run at its speed inside of what others have written."""
+    """Within the block, Numba runs without the profile function, though code of others has called it."""
     before = sys.getprofile()
     if before is not _profile:
         yield
@@ -136,7 +135,7 @@ def unobserved() -> Iterator[None]:
 
 
 class _Readers(dict[str, bool]):
-    """Whether what code of a file reads need not be seen, as it is Numba's or ours. Each import in a function asks."""
+    """Whether reads by code of a file need not be seen: it is Numba's or ours. Each import in a function asks."""
 
     def __missing__(self, path: str) -> bool:
         own = versioned(path) and not is_standard(path) and not path.startswith(_NUMPY)
@@ -148,7 +147,7 @@ _own = _Readers()
 
 
 def _asker() -> Any:
-    """Return the frame of others' code that reads something, None if Numba does or no compile goes on here."""
+    """Return the frame of others' code that reads something; None if Numba reads, or outside a compile."""
     frame: Any = sys._getframe(2)
     if not _watching or _own[frame.f_code.co_filename] or not here.open or getattr(_quiet, "on", False):
         return None
@@ -186,17 +185,17 @@ def _reading_all(original: Callable[..., Any]) -> Callable[..., Any]:
     return all_of
 
 
-#: Events beside those of memoize that say nothing of what code may depend on; all others do.
+#: Events on whose outcome no code depends: those of memoize, and these. All others count.
 _HARMLESS = HARMLESS | {"os.putenv", "os.unsetenv", "pickle.find_class", "time.sleep"}
 
 _FOLDERS = frozenset(("glob.glob", "os.fwalk", "os.listdir", "os.scandir", "os.walk"))
 
 
 def _on_event(event: str, args: tuple[Any, ...]) -> None:
-    """Note what others' code asks the system for, by whatever function: one of Python's audit hooks, which stay."""
+    """Note what others' code asks the system for. This is an audit hook, which Python cannot remove again."""
     if _watching and event not in _HARMLESS:
         frame = _asker()
-        # Imports open files in the same way; what is imported counts by itself.
+        # Imports open files too; what is imported counts by itself.
         if frame is not None and not _imports(frame):
             _quietly(_asked, here.open[-1], event, args)
 
@@ -205,13 +204,13 @@ def _asked(seen: Seen, event: str, args: tuple[Any, ...]) -> None:
     if event != "open":
         seen.refuse("file" if event in _FOLDERS else "system", f"{event} {args[0] if args else ''}")
     elif isinstance(args[0], int):
-        seen.refuse("file", f"{args[0]} is opened")
+        seen.refuse("file", f"descriptor {args[0]} is opened")
     elif args[2] & os.O_ACCMODE != os.O_WRONLY:
         seen.read(os.fsdecode(args[0]))
 
 
 def _imports(asker: Any) -> bool:
-    """Whether Python imports something for others' code."""
+    """Whether the event comes from an import in others' code."""
     frame: Any = sys._getframe(2)
     while frame is not None and frame is not asker:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
@@ -227,7 +226,7 @@ def _looking(original: Callable[..., Any]) -> Callable[..., Any]:
             if known and _quietly(os.path.isfile, path):
                 _quietly(here.open[-1].read, os.fsdecode(path))
             else:
-                here.open[-1].refuse("file", f"it is asked what {path} is, or whether")
+                here.open[-1].refuse("file", f"code asks whether {path} exists, or what it is")
         return original(path, *args, **more)
 
     return looked
@@ -254,13 +253,13 @@ def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Finder:
-    """The first of Python's finders: it finds no module, and notes that one was looked for.
+    """The first finder of ``sys.meta_path``: it finds no module, and notes which ones are looked for.
 
-    It stays there: whoever goes through the finders when one is taken out misses the one behind it.
+    It is never removed: a thread that goes through the finders meanwhile would skip the next one.
     """
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> None:
-        """Note the name."""
+        """Note the name, and find nothing."""
         if _watching and _asker() is not None:
             _quietly(here.open[-1].ask_world, Question(MODULE, name))
 
@@ -288,7 +287,8 @@ def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
     return imported
 
 
-#: Where others' code reads from outside, and warnings are shown: object, attribute, and what stands there meanwhile.
+#: The functions that read from outside, and the one that shows warnings: object, attribute, and what makes the
+#: replacement that stands there during a watch.
 READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (type(os.environ), "__getitem__", _reading_variable),
     (type(os.environ), "__iter__", _reading_all),
@@ -306,18 +306,18 @@ _listens = False
 
 
 def _put_ours() -> None:
-    # Also where another stands before it by now, which may find what is asked for; nobody minds being asked twice.
+    # Also if another finder comes first by now, which may find the module. It does no harm if ours is asked twice.
     if sys.meta_path[:1] != [_finder]:
         sys.meta_path.insert(0, _finder)
     for owner, name, make in READS:
-        own = own_of(getattr(owner, name))  # ours stands there if somebody has kept it, and put it back
+        own = own_of(getattr(owner, name))  # ours may stand there: somebody may have kept it and put it back
         instead = make(own)
         put_instead(instead, own)
         setattr(owner, name, instead)
 
 
 def _take_ours() -> None:
-    """Put back what was there; what others have put there meanwhile stays, and calls ours, which only hands on now."""
+    """Put the originals back. A wrapper that others have put around ours stays; ours then only calls the original."""
     for owner, name, _ in READS:
         stands = getattr(owner, name, None)
         own = own_of(stands)
@@ -362,7 +362,7 @@ def watching() -> Iterator[None]:
 
 
 def _after_fork() -> None:
-    """A fork by another thread than the one that compiles has nobody who ends the watch."""
+    """Correct the number of watches in a child: it has only the thread that forked, in one watch or in none."""
     global _watching
     if _watching and not here.watching:
         _watching = 1

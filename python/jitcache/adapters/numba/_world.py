@@ -1,4 +1,4 @@
-"""The world: what code asks of it beside the content of files, and what it would be told now."""
+"""The world outside: what code asks about it, apart from the content of files, and the present answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VARIABLE, MODULE, FOLDER, ENTRY = "environment", "module", "folder", "entry"
 
 
 def _entry(path: str) -> str | None:
-    """Return what a path is, and where a link leads."""
+    """Return the type of a path, and the target if it is a link."""
     try:
         mode = os.lstat(path).st_mode
         return f"{stat.S_IFMT(mode):o} {os.readlink(path) if stat.S_ISLNK(mode) else ''}"
@@ -32,13 +32,13 @@ _ANSWERS: dict[str, Callable[[str], str | None]] = {
 
 
 class Question(NamedTuple):
-    """What code asks: the kind, and about what."""
+    """A question that code asks: its kind, and what it is about."""
 
     kind: str
     about: str
 
     def answer(self) -> str | None:
-        """Return what it would be told now."""
+        """Return the present answer."""
         return _ANSWERS[self.kind](self.about)
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
     TRITON_CACHE_MANAGER=jitcache.adapters.triton:Manager python program.py
 
-or in the program, which is ten times as fast when nothing is to be compiled::
+or in the program, which is ten times as fast if nothing must be compiled::
 
     import jitcache.adapters.triton
 
@@ -33,7 +33,7 @@ _cache = Chosen(KIND, "Triton")
 
 
 def __getattr__(name: str) -> Any:
-    """Make the class when it is asked for: it is one of Triton's."""
+    """Define the class at its first use: its base class is Triton's."""
     if name != "Manager":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ._manager import Manager
@@ -43,16 +43,16 @@ def __getattr__(name: str) -> Any:
 
 
 def install(cache: Cache | None = None) -> bool:
-    """Have Triton use a jitcache in this process, and compute its own fingerprint once per installation.
+    """Let Triton use a jitcache in this process, and compute its own fingerprint once per installation.
 
-    ``cache``: which one; without it ``jitcache.default_cache()``. Does all that
-    ``TRITON_CACHE_MANAGER`` does. In addition ``triton_key()``, which reads 500 MB
-    in each process, is answered from the cache while none of the files that it
-    reads has changed. Kernels that were compiled before stay what they are.
+    ``cache``: the cache; default ``jitcache.default_cache()``. Does all that
+    ``TRITON_CACHE_MANAGER`` does. In addition, the cache answers ``triton_key()``, which
+    would read 500 MB in each process, as long as none of the files that it reads has
+    changed. Kernels that are compiled already stay as they are.
 
     May be called again, with another cache. Returns whether the fingerprint is
-    cached too: False for a Triton that computes it in a way that is not known.
-    Raises ImportError without Triton.
+    cached too: False if this Triton computes it in an unknown way. Raises ImportError
+    without Triton.
     """
     from . import _fingerprint, _hook
 
@@ -62,7 +62,7 @@ def install(cache: Cache | None = None) -> bool:
 
 
 def uninstall() -> None:
-    """Leave what is compiled from now on to Triton's own cache."""
+    """Leave kernels that are compiled from now on to Triton's own cache."""
     from . import _fingerprint, _hook
 
     _cache.given = None
@@ -73,7 +73,7 @@ def uninstall() -> None:
 def uncached() -> dict[str, int]:
     """Return why kernels of this process were not kept, and how often: ``{"overridden": 2}``.
 
-    The logger ``jitcache`` has a line for each at level INFO, with the kernel.
+    The logger ``jitcache`` logs each of them at level INFO, with the kernel.
     """
     from ._refused import uncached as counted
 
@@ -81,7 +81,7 @@ def uncached() -> dict[str, int]:
 
 
 def entries() -> list[dict[str, Any]]:
-    """Return what is known of each entry, as ``jitcache ls -json`` prints it.
+    """Return a description of each entry, as ``jitcache ls -json`` prints it.
 
     The attributes of a kernel are Triton's key, the names of its files, and the
     target that it was compiled for.
@@ -95,7 +95,7 @@ def count() -> int:
 
 
 def clear() -> None:
-    """Remove all entries of Triton's, and no others. Files in ``TRITON_CACHE_DIR`` stay."""
+    """Remove all entries of Triton's kernels, and no others. Files in ``TRITON_CACHE_DIR`` stay."""
     from ._fingerprint import KIND as FINGERPRINTS
 
     for kind in (KIND, FINGERPRINTS):

@@ -1,8 +1,8 @@
 """Triton's fingerprint of itself, computed once per installation and not once per process.
 
-``triton_key()`` reads 500 MB, and every key begins with it. What it opens and lists is
-recorded when it runs, and its answer is kept with the time stamps of all that. While
-these are the same, so is the answer.
+``triton_key()`` reads 500 MB, and every key begins with its answer. When it runs, the
+files that it opens and the folders that it lists are recorded, and the answer is kept
+with their time stamps. While these are unchanged, so is the answer.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 #: The kind of the entry that has the answer.
 KIND = "triton-key"
 
-# Time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and those of
-# file servers differ by more.
+# The time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and the clocks
+# of file servers differ by more.
 _YOUNG_NS = 2 * 10**9
 
-# Events of Python's that look at nothing outside; of modules that are imported, which Triton's function does to find
-# their sources. All others do: this list is what is allowed.
+# Audit events that look at nothing outside: those of imports, by which Triton's function finds the sources of modules.
+# This is an allow-list: any other event counts.
 _HARMLESS = frozenset(
     ("code.__new__", "compile", "exec", "import", "marshal.loads", "object.__getattr__", "sys._getframe")
 )
 
-# Where versions have the function, the current one first.
+# The modules that have the function, by version, the current one first.
 _PLACES = ("triton.runtime.cache", "triton.compiler.compiler")
 
 _Stamp = list[Any]  # path, device, inode, size, times
@@ -45,13 +45,13 @@ _Stamp = list[Any]  # path, device, inode, size, times
 _original: Any = None
 _ours: Any = None
 
-_recording: dict[int, list[str]] = {}  # what a thread's call has looked at; "" for what is not known
+_recording: dict[int, list[str]] = {}  # by thread, the paths that its call has looked at; "" for anything else
 _listens = False
 _lock = ForkLock()
 
 
 def attach(cache: Callable[[], Cache]) -> bool:
-    """Put ours in the place of Triton's; return whether it is there."""
+    """Replace Triton's function by ours; return whether it is replaced."""
     global _original, _ours
     if _ours is not None:
         return True
@@ -71,7 +71,7 @@ def attach(cache: Callable[[], Cache]) -> bool:
 
 
 def detach() -> None:
-    """Put Triton's back."""
+    """Put Triton's function back."""
     global _original, _ours
     if _ours is not None:
         _exchange(_ours, _original)
@@ -79,7 +79,7 @@ def detach() -> None:
 
 
 def _find() -> tuple[Any, Callable[[], str]] | None:
-    """Return Triton's function and what it computes: a function of nothing, under functools.lru_cache."""
+    """Return Triton's function, and the function without arguments that it wraps with functools.lru_cache."""
     for place in _PLACES:
         try:
             function: Any = getattr(importlib.import_module(place), "triton_key", None)
@@ -93,16 +93,16 @@ def _find() -> tuple[Any, Callable[[], str]] | None:
 
 
 def _exchange(old: Any, new: Any) -> None:
-    """Let new stand wherever modules of Triton's have the old one, as its own workers do that are told the value."""
+    """Replace the old function in all modules of Triton, as Triton's own workers do that are told the value."""
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "triton" and getattr(module, "__dict__", {}).get("triton_key") is old:
             module.triton_key = new  # type: ignore[attr-defined]
 
 
 def _remembered(cache: Cache, computes: Callable[[], str]) -> str:
-    """Return the answer, from the cache if nothing has changed that it was computed from."""
+    """Return the answer, from the cache if nothing from which it was computed has changed."""
     source = computes.__code__.co_filename
-    # Inodes and times are those of one machine.
+    # Inodes and times are valid on one machine only.
     key = Key({"triton fingerprint of": source}, machine=machine(), python=sys.version).named("triton_key")
     known = _known(cache.get(key))
     if known is not None:
@@ -117,7 +117,7 @@ def _remembered(cache: Cache, computes: Callable[[], str]) -> str:
 
 
 def _known(data: bytes | None) -> str | None:
-    """Return a stored answer if all that it was computed from is the same."""
+    """Return a stored answer if everything from which it was computed is unchanged."""
     if data is None:
         return None
     try:
@@ -137,7 +137,7 @@ def _stamp(path: str) -> _Stamp | None:
 
 
 def _recorded(computes: Callable[[], str], paths: list[str]) -> str:
-    """Call a function, and add what it opens and lists."""
+    """Call a function, and add the paths that it opens and lists."""
     global _listens
     with _lock():
         if not _listens:
@@ -155,7 +155,7 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:
     if not _recording or event in HARMLESS:
         return
     paths = _recording.get(threading.get_ident())
-    # What a module's import looks at has no part in the answer; its source is opened again, to be read.
+    # The reads of an import do not matter: the function opens the source of the module again, to read it.
     if paths is None or sys._getframe(1).f_code.co_filename.startswith("<frozen importlib"):
         return
     path = args[0] if args and event in ("open", "os.listdir", "os.scandir") else None

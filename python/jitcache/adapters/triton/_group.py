@@ -1,6 +1,6 @@
-"""Groups: all files of one kernel as the bytes of one entry, so that none can be of another compile.
+"""Groups: all files of one kernel as the bytes of one entry, so that all are from the same compile.
 
-A line of JSON, ``[[name, size], …]``, and behind it the contents in that order.
+The bytes are a line of JSON, ``[[name, size], …]``, and the contents in that order.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Of these bytes; a part of every key.
+#: The version of this format, which is a part of every key.
 FORMAT = 1
 
 
@@ -22,7 +22,7 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, bytes] | None:
-    """Return the files of an entry, in their order; None if these bytes are of another writer."""
+    """Return the files of an entry, in their order; None if the bytes have another format."""
     end = data.find(b"\n")
     try:
         names = [(str(name), int(size)) for name, size in json.loads(data[: max(end, 0)])]
@@ -38,5 +38,5 @@ def unpack(data: bytes) -> dict[str, bytes] | None:
 
 
 def is_name(name: str) -> bool:
-    """Whether a text is the name of a file, and no way to another folder."""
+    """Whether a text is a plain file name, which leads to no other folder."""
     return name not in ("", ".", "..") and "/" not in name and "\0" not in name

@@ -1,4 +1,4 @@
-"""Where Triton is told which class its cache managers are of."""
+"""The setting that tells Triton the class of its cache managers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _NAME = "TRITON_CACHE_MANAGER"
 _OURS = f"{__package__}:Manager"
 _NOTHING = object()
 
-_before: Any = _NOTHING  # what was said before install
+_before: Any = _NOTHING  # the setting before install
 _attached = False
 
 
 def _said() -> tuple[dict[str, Any], str]:
-    """Return where the class is said, and by what name: among Triton's settings, or before 3.4 in the environment."""
+    """Return the dictionary and the name of the setting: in Triton's knobs, or before 3.4 in the environment."""
     import triton
 
     knobs = getattr(triton, "knobs", None)
@@ -22,7 +22,7 @@ def _said() -> tuple[dict[str, Any], str]:
 
 
 def attach() -> None:
-    """Make ours the class."""
+    """Set our class."""
     global _attached, _before
     from ._manager import Manager
 
@@ -33,7 +33,7 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Say again what was said before."""
+    """Restore the setting."""
     global _attached, _before
     if not _attached:
         return
@@ -41,7 +41,7 @@ def detach() -> None:
     if _before is not _NOTHING:
         where[name] = _before
     elif name == _NAME:
-        # Before 3.4 Triton goes on with the class that it was last told.
+        # Without the variable, Triton before 3.4 would keep the class that it was last told.
         where[name] = "triton.runtime.cache:FileCacheManager"
     else:
         del where[name]

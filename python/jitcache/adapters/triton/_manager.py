@@ -1,4 +1,4 @@
-"""Manager: a cache manager of Triton's kind, over a jitcache."""
+"""Manager: a cache manager for Triton, over a jitcache."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from jitcache import Cache
 
-#: Whether a cache has a directory; without one Triton's own manager does better.
+#: Whether a cache has a directory. Without one, Triton's own manager is better.
 _usable: WeakKeyDictionary[Cache, bool] = WeakKeyDictionary()
 
-#: How many files of the user's have taken the place of what this thread compiled.
+#: .count: how many files of the user's have replaced what this thread compiled.
 _overrides = threading.local()
 
 
@@ -49,20 +49,20 @@ def _overridden() -> int:
 
 
 class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent when types are checked
-    """Triton's cache manager of one key, with jitcache behind it.
+    """Triton's cache manager of one key, over a jitcache.
 
     Triton makes one for each kernel, and calls it from the thread that made it. A
     group (a kernel's stages and its metadata) is one entry, and so is a file that
-    is in none (a launcher, what an autotuner has measured). What is found is put
-    into ``$TRITON_CACHE_DIR/KEY``, as Triton's own manager has it, and checked
-    there against the entry; what is there already is not trusted. Of two kernels
-    that have one key of Triton's, the second has its files in a folder beside it.
+    belongs to no group (a launcher, the measurements of an autotuner). The files of an
+    entry are put into ``$TRITON_CACHE_DIR/KEY``, as by Triton's own manager. A file that
+    is there already is not trusted: it is compared with the entry. If two kernels have
+    the same key of Triton's, the files of the second go to another folder next to it.
 
     A lookup that misses takes the turn to compile, and others wait. The turn ends
-    with ``put_group`` or ``put``, or with the function that looked up.
+    with ``put_group`` or ``put``, or when the function that looked up ends.
 
-    Managers of ``TRITON_KERNEL_OVERRIDE`` and ``TRITON_KERNEL_DUMP``, and all where
-    jitcache has no directory, are Triton's own. Nothing here raises but what
+    Managers for ``TRITON_KERNEL_OVERRIDE`` and ``TRITON_KERNEL_DUMP`` behave as Triton's
+    own, and so do all if jitcache has no directory. Nothing here raises, except as
     Triton's own manager would raise if it could not write any folder.
     """
 
@@ -73,7 +73,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         self._made: dict[str, bytes] = {}
         self._placed: dict[str, str] = {}
         self._in_group = False
-        self._seen: dict[str, Any] = {}  # of what Triton's function holds when it looks up
+        self._seen: dict[str, Any] = {}  # local variables of the function of Triton's that looks up
         self._meanings: list[str] = []
         self._unkeyable = ""
         self._overridden = _overridden()
@@ -113,7 +113,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         return None if data is None else self._place(filename, data)
 
     def put(self, data: Any, filename: str, binary: bool = True) -> str:
-        """Keep a file, or have it as one of a group to come; return its path."""
+        """Store a file, or keep it for the group that it belongs to; return its path."""
         if self._jitcache is None:
             path: str = super().put(data, filename, binary=binary)
             return path
@@ -125,7 +125,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         return path
 
     def put_group(self, filename: str, group: dict[str, str]) -> str:
-        """Keep the files that were put as one entry; return the path of their list."""
+        """Store the files that were put as one entry; return the path of their list."""
         if self._jitcache is None:
             path: str = super().put_group(filename, group)
             return path
@@ -133,10 +133,10 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         files = {member: self._made[member] for member in group if member in self._made and is_name(member)}
         metadata = _metadata(files.get(filename))
         if self._overridden != _overridden() or metadata.get("ir_override"):
-            # Triton's key does not have the content of these files.
+            # The content of the user's files is not in Triton's key.
             return self._leave(name, filename, "overridden")
         if len(files) != len(group):
-            return self._leave(name, filename, "not all was put")
+            return self._leave(name, filename, "not all files were put")
         if self._unkeyable:
             return self._leave(name, filename, self._unkeyable)
         if _looked_up(self._seen) != (self._meanings, ""):
@@ -151,7 +151,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         return key.named(name.removeprefix("__grp__").removesuffix(".json"))
 
     def _look_up(self, name: str, frame: Any) -> bytes | None:
-        """Return an entry's bytes; None with the turn to make them, which ends with the frame."""
+        """Return an entry's bytes. On a miss, take the turn to make them, which ends with the frame; return None."""
         assert self._jitcache is not None
         if name in self._turns:
             return None
@@ -164,7 +164,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         assert self._jitcache is not None
         turn = self._turns.pop(name, None)
         stored = None if turn is None else turn.commit(data, attributes)
-        if stored is None:  # it was there, and has been made anew
+        if stored is None:  # there was an entry, or the turn is over: replace what is there
             stored = self._jitcache.put(self._key(name), data, attributes=attributes, kind=KIND, replace=True)
         if not stored:
             reason = self._jitcache.last_reason
@@ -185,10 +185,10 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
     # -- the files
 
     def _choose_folder(self) -> None:
-        """Have the files of this kernel where those of another one with Triton's key are not."""
+        """Choose a folder in which no other kernel with the same key of Triton's has files."""
         if not self.cache_dir:
             return
-        if self._unkeyable:  # nobody knows whose they are
+        if self._unkeyable:  # it cannot be told whose the files are
             self.cache_dir = ""
             return
         owner = hashlib.sha256("\0".join(self._meanings).encode("utf-8", "backslashreplace")).hexdigest()[:32]
@@ -198,7 +198,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
             self.cache_dir = ""
 
     def _place(self, name: str, data: bytes) -> str:
-        """Put a file where Triton would, or where this process can."""
+        """Put a file where Triton would, else into this process's own folder."""
         path = ""
         if self.cache_dir:
             try:
@@ -216,17 +216,17 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         return paths
 
     def _place_list(self, filename: str, group: dict[str, str]) -> str:
-        """Put the list of a group there, behind all that it names, for those who read it without this class."""
+        """Put the list of a group, after the files that it names, for readers that do not use this class."""
         return self._place(f"__grp__{filename}", json.dumps({"child_paths": group}).encode())
 
 
 def _looked_up(seen: Mapping[str, Any]) -> tuple[list[str], str]:
-    """Return what the names in a kernel mean, and what files it names hold; or why that cannot be said."""
+    """Return what the names in a kernel mean, and the content of files that it names; or why these are unknown."""
     try:
         return [*meanings(seen.get("src")), *named_files(seen)], ""
     except Unkeyable as e:
         return [], str(e.args[0])
-    except Exception as e:  # noqa: BLE001 - of a value of the program's, that is asked
+    except Exception as e:  # noqa: BLE001 - from a value of the program's
         return [], f"{type(e).__name__}: {e}"
 
 

@@ -1,8 +1,8 @@
-"""What the names in a kernel mean, and of which type its constants are, where Triton's key leaves it open.
+"""What the names in a kernel mean, and which types its constants have, where Triton's key does not tell.
 
-Triton's key has the text of a kernel and of what it calls, and globals that are constants of its own. It has not what
-is an attribute of a module, ``settings.SIZE``; and of a constant it has what str says, so that 1 is "1" to it. So all
-that a kernel can look up is looked up here, by the same names, before the entry is.
+Triton's key has the text of a kernel and of what it calls, and globals that are Triton's constants. It does not have
+attributes of modules, such as ``settings.SIZE``. And it has the str of a constant, so 1 and "1" are the same to it. So
+everything that a kernel can look up is looked up here, by the same names, before the entry is.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _MISSING = object()
 _ANY_GLOBALS = "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS"
 
-# Functions that run as Python's own while a kernel is compiled, where Triton has them.
+# Functions that Python runs while a kernel is compiled; not every version of Triton has them.
 _RUN: Any = getattr(jit, "ConstexprFunction", ())
 
-# What all of them hold, as one of Triton's own does.
+# The attributes that every function of Triton's kind has, taken from one of Triton's own.
 _OF_FUNCTIONS = frozenset(vars(standard.cdiv)) | {"__func__"}
 
 _FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
 
 
 class _Given(NamedTuple):
-    """What Triton gives to a program's function that names a kernel."""
+    """The argument that Triton passes to a program's function that names a kernel."""
 
     constants: dict[str, Any]
     signature: dict[str, Any]
 
 
 def meanings(source: Any) -> list[str]:
-    """Return what a source of Triton's looks up and is given, in an order; nothing for one that is a text.
+    """Return what a source of Triton's looks up and is given, in a fixed order; nothing if it is a text.
 
-    Raises Unkeyable if nobody can say.
+    Raises Unkeyable if that is not known.
     """
     if isinstance(source, IRSource):
         return []
@@ -65,7 +65,7 @@ def meanings(source: Any) -> list[str]:
 
 
 class _Walk:
-    """Over the functions that a kernel reaches, each once."""
+    """A walk over the functions that a kernel reaches, each once."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -89,14 +89,14 @@ class _Walk:
             self._kernel(f.parse(), scope)
 
     def _kernel(self, tree: ast.Module, scope: dict[str, Any]) -> None:
-        """Note what Triton looks up when it reads a function, which it does by its own rules."""
+        """Note what Triton looks up when it reads a function, by its own rules."""
         for chain, local in reads(tree).items():
             value = scope.get(chain[0], _MISSING)
             if value is not _MISSING and (not local or _may_be_read(value)):
                 self._chain(chain, value)
 
     def _run(self, fn: types.FunctionType, scope: dict[str, Any]) -> None:
-        """Note what Python looks up when it runs a function. Raises Unkeyable if it asks for what is not seen."""
+        """Note what Python looks up when it runs a function. Raises Unkeyable if not all of that is seen."""
         from ._meanwhile import looked_up, python  # seldom
 
         for chain in looked_up(fn, scope):
@@ -104,15 +104,15 @@ class _Walk:
         self.notes.append(f"python = {python()}")
 
     def _chain(self, chain: tuple[str, ...], value: Any) -> None:
-        """Note what ``a.b.c`` is: the last that is no part of Triton's own values."""
+        """Note the value of ``a.b.c``, or of the first part that is described with all of its attributes."""
         length = 1
         while length < len(chain) and not _is_whole(value):
             value = getattr(value, chain[length], _MISSING)
             length += 1
-        # A module that is passed on, or given another name, is asked for anything;
-        # one of Triton's, for what a program has put there.
+        # A module that is passed on, or given another name, may be asked for anything;
+        # a module of Triton's, for something that a program has put there.
         if _is_module_of_triton(value):
-            raise Unkeyable("passes on", ".".join(chain))
+            raise Unkeyable("passes a module of Triton's on", ".".join(chain))
         if value is not _MISSING:
             self.note(".".join(chain[:length]), value)
 
@@ -133,12 +133,12 @@ class _Walk:
         return self._of_triton(value) or _by_reach(value)
 
     def _of_triton(self, value: Any) -> str:
-        """Describe a type, a function or a layout of Triton's, and what has its functions; "" for anything else."""
+        """Describe a type, function, layout or aggregate of Triton's; "" for anything else."""
         kind = type(value)
         if isinstance(value, core.dtype):
             return f"dtype {value} {_held_by(self, value)}"
         if getattr(value, "__triton_aggregate__", False) and isinstance(value, type):
-            attributes: Any = getattr(value, "hash_attrs")  # noqa: B009  its functions, as Triton has them
+            attributes: Any = getattr(value, "hash_attrs")  # noqa: B009  its functions, by which Triton hashes it
             return f"{value.__qualname__} {self._text(list(attributes))}"
         if _is_tritons(value):
             return f"{value.__module__}.{value.__qualname__}"
@@ -149,7 +149,7 @@ class _Walk:
 
 
 def _held_by(walk: _Walk, value: core.dtype) -> str:
-    """Return all that a type holds: its name leaves out where a pointer points to."""
+    """Return all attributes of a type: its name leaves out the address space of a pointer."""
     return str(
         [
             (
@@ -172,7 +172,7 @@ def _by_reach(value: Any) -> str:
 
 
 def _name_of(source: Any) -> Any:
-    """Return how a kernel is named: a program may say that."""
+    """Return the name of a kernel, which a program may choose."""
     names = source.fn.arg_names
     leaves = {path if isinstance(path, tuple) else (path,): value for path, value in source.constants.items()}
     constants = {names[path[0]]: value for path, value in leaves.items() if len(path) == 1}
@@ -182,7 +182,7 @@ def _name_of(source: Any) -> Any:
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # a name that is given a value later
+    except ValueError:  # the variable has no value yet
         return _MISSING
 
 
@@ -193,7 +193,7 @@ def _is_jit(value: Any) -> bool:
 
 
 def _added(f: Any) -> list[tuple[str, Any]]:
-    """Return the attributes that a program has given to a function of Triton's kind."""
+    """Return the attributes that a program has set on a function of Triton's kind."""
     return [
         (name, held)
         for name, held in sorted(getattr(f, "__dict__", {}).items())
@@ -204,8 +204,8 @@ def _added(f: Any) -> list[tuple[str, Any]]:
 def _is_tritons(value: Any) -> bool:
     """Whether something is a function or a class of Triton's, whose files are in Triton's key.
 
-    Not by what it says of itself, which functools.wraps has others say too: it is what
-    Triton has by that name, and written in Triton's files.
+    Its own name is not enough, because functools.wraps gives that to other functions too:
+    it must be what Triton has under that name, and its code must be in Triton's files.
     """
     name = str(getattr(value, "__module__", ""))
     if name.partition(".")[0] != "triton":
@@ -222,20 +222,20 @@ def _is_module_of_triton(value: Any) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether a value is described with all that is asked of it."""
+    """Whether the description of a value includes all of its attributes."""
     return type(value) in _PLAIN or isinstance(value, (core.constexpr, core.dtype)) or _is_jit(value)
 
 
 def _bits(number: complex) -> str:
-    """Return all of a number: its text leaves out the sign of what is none."""
+    """Return all bits of a number: its text leaves out the sign of a NaN."""
     return struct.pack("<dd", number.real, number.imag).hex()
 
 
 def _may_be_read(value: Any) -> bool:
-    """Whether a global whose name a kernel assigns too may be what it reads.
+    """Whether a kernel that also assigns to the name of a global may read this global.
 
-    Others Triton reads only if it is told to. They are the program's own data, often of the
-    same name as a kernel's: ``x = torch.rand(1024)``.
+    Triton reads globals of other kinds only if it is told to. These are the program's own
+    data, often with the name of a variable in a kernel: ``x = torch.rand(1024)``.
     """
     knobs: Any = getattr(triton, "knobs", None)
     allowed = knobs.compilation.allow_non_constexpr_globals if knobs else os.environ.get(_ANY_GLOBALS, "0") != "0"

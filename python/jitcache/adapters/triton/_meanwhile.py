@@ -1,4 +1,4 @@
-"""Functions that Python runs while a kernel is compiled: what they look up, and what else their results depend on."""
+"""Functions that Python runs while a kernel is compiled: what they look up, and what else determines their results."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def looked_up(fn: FunctionType, scope: Container[str]) -> list[tuple[str, ...]]:
-    """Return what a function looks up in its scope, each name with the attributes that are asked of it.
+    """Return the names that a function looks up in its scope, each with the attributes that it asks for.
 
-    Raises Unkeyable for one that asks for what is not seen.
+    Raises Unkeyable for a function that asks for something that is not seen.
     """
     mentions = mentions_of(fn.__code__)
     if mentions.imports:
@@ -35,21 +35,21 @@ def looked_up(fn: FunctionType, scope: Container[str]) -> list[tuple[str, ...]]:
 
 
 def python() -> str:
-    """Return what tells this Python from others, which is no part of Triton's key."""
+    """Return a digest of this Python's version and settings, which are no part of Triton's key."""
     return hashlib.sha256(python_version() + settings()).hexdigest()
 
 
 def _is_pythons(value: Any) -> bool:
-    """Whether a builtin is Python's, and nothing that a program has put in its place."""
+    """Whether a builtin is Python's own, not a program's replacement."""
     return getattr(value, "__module__", None) == "builtins"
 
 
 def _check_builtin(name: str) -> None:
-    """Raise Unkeyable if a builtin looks at what nobody sees."""
+    """Raise Unkeyable if a builtin looks at something that is not seen."""
     value = getattr(builtins, name, None)
     if value is None:
         return
     if not _is_pythons(value) or not (isinstance(value, type) or is_inside("builtins", name)):
         raise Unkeyable("looks outside", name)
     if name == "hash" and not hashes_are_fixed():
-        raise Unkeyable("asks for what is another in each process", name)
+        raise Unkeyable("asks for something that differs in each process", name)

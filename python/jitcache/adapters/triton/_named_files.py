@@ -1,6 +1,6 @@
-"""Files that a kernel's options and Triton's variables name: libraries that it is linked with, plugins of the compiler.
+"""Files that a kernel's options and Triton's variables name: libraries to link, plugins of the compiler.
 
-Triton's key has their names, or what they held when the process first asked.
+Triton's key has their names, or their content when the process first asked.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
 
 
 def named_files(seen: Mapping[str, Any]) -> list[str]:
-    """Return the files that the variables of a compile of Triton's name, with digests of what they hold.
+    """Return the files that the options and variables of a compile name, with digests of their content.
 
-    ``seen``: its local variables. Raises Unkeyable if they are not as they are known,
-    OSError if a file cannot be read.
+    ``seen``: local variables of Triton's function. Raises Unkeyable if they are not as
+    expected, OSError if a file cannot be read.
     """
     options, variables = seen.get("options"), seen.get("env_vars")
     if not hasattr(options, "__dict__") or not isinstance(variables, dict):
@@ -33,7 +33,7 @@ def named_files(seen: Mapping[str, Any]) -> list[str]:
 
 
 def _named_in(value: Any) -> Iterator[str]:
-    """Yield the files that texts name; a text may name several, with a mark between."""
+    """Yield the files that texts name. A text may name several, with a separator between them."""
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (tuple, list)):

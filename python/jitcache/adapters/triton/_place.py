@@ -1,4 +1,4 @@
-"""Places: Triton, and what is built on it, takes paths, so an entry's files are put where it looks for them."""
+"""Places: Triton and programs on top of it take paths, so the files of an entry are put where they look for them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# How often a folder is made anew that another process takes away: Triton's own manager
+# How often a folder that another process removes is made again: Triton's own manager
 # removes every folder that it finds empty, up to the root (os.removedirs).
 _ATTEMPTS = 100
 
-_private: tuple[int, str] | None = None  # this process, and its own folder
+_private: tuple[int, str] | None = None  # the id of this process, and its own folder
 
 
 def place(folder: str, name: str, data: bytes) -> str:
-    """Have a file with these bytes in a folder, and return its path.
+    """Put a file with these bytes into a folder, and return its path.
 
-    One that has them already is left alone: others may have it open. One that has
-    not is replaced at once, so that no reader ever sees a part. Raises OSError if
-    it cannot be.
+    A file that has them already is left alone: others may have it open. Any other file
+    is replaced atomically, so that no reader ever sees a part. Raises OSError if that
+    is not possible.
     """
     path = os.path.join(folder, name)
     if not _holds(path, data):
@@ -33,11 +33,11 @@ def place(folder: str, name: str, data: bytes) -> str:
 
 
 def folder_of(owner: str, folder: str) -> str:
-    """Return where an owner's files belong: in the folder, or beside it if it is another's.
+    """Return the folder for an owner's files: this one, or one next to it if this one is another owner's.
 
-    Two kernels may have one key of Triton's, which names the folder. Whose it is says a
-    file that the first has made, so that nobody puts files there between another's lookup
-    and its look at them. Raises OSError if it cannot be.
+    Two kernels may have the same key of Triton's, which names the folder. The first makes a
+    file that says whose the folder is, so that no kernel puts files there between another's
+    lookup and its use of the files. Raises OSError if that is not possible.
     """
     owners = os.path.join(os.path.dirname(folder), ".jitcache-owners")
     path = os.path.join(owners, os.path.basename(folder))
@@ -47,7 +47,7 @@ def folder_of(owner: str, folder: str) -> str:
 
 
 def private_folder() -> str:
-    """Return a folder of this process's own, for where the usual one cannot be written.
+    """Return a folder of this process's own, for files whose usual folder cannot be written.
 
     It is removed when the process ends.
     """
@@ -73,7 +73,7 @@ def _holds(path: str, data: bytes) -> bool:
 
 
 def _make(folder: str, path: str, data: bytes, put: Callable[[str, str], None]) -> None:
-    """Make a file whole, and put it in its place: os.replace does, or os.link where nothing is yet."""
+    """Write a whole file, and then put it in its place with os.replace, or with os.link if there must be none yet."""
     temporary = os.path.join(folder, f".jitcache.{os.getpid()}.{os.urandom(8).hex()}")
     for attempt in range(_ATTEMPTS):
         try:
@@ -88,8 +88,8 @@ def _make(folder: str, path: str, data: bytes, put: Callable[[str, str], None]) 
             view = memoryview(data)
             while view:
                 view = view[f.write(view) :]
-        with contextlib.suppress(FileExistsError):  # somebody was first
+        with contextlib.suppress(FileExistsError):  # another process was first
             put(temporary, path)
     finally:
-        with contextlib.suppress(OSError):  # os.replace has taken it away
+        with contextlib.suppress(OSError):  # os.replace has moved it already
             os.unlink(temporary)

@@ -1,4 +1,4 @@
-"""Reads: the globals that the text of a kernel may look up, each with the attributes that are asked of it."""
+"""Reads: the globals that the text of a kernel may look up, each with the attributes that it asks for."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def reads(tree: ast.Module) -> dict[tuple[str, ...], bool]:
     """Return each chain ``a.b.c`` whose first name a function may look up as a global.
 
-    The value says whether the name may be a local one instead: it is assigned somewhere,
-    but not on every way to where it is read. A branch that is not compiled assigns nothing.
+    The value says whether the name may be local instead: it is assigned somewhere, but not
+    on every path to the place where it is read. A branch that is not compiled assigns nothing.
     """
     found = _Reads()
     for function in tree.body:
@@ -32,16 +32,16 @@ class _Reads:
         self.chains: dict[tuple[str, ...], None] = {}
 
     def look(self, node: ast.AST, bound: set[str]) -> None:
-        """Add what is read below a node, but for names that are local by then."""
+        """Add what is read below a node, except names that are local by then."""
         self.chains.update((chain, None) for chain in _chains(node) if chain[0] not in bound)
 
     def block(self, statements: list[ast.stmt], bound: set[str]) -> set[str]:
-        """Add what statements read that run one after the other; return the names that are local behind them."""
+        """Add what consecutive statements read; return the names that are local after them."""
         for s in statements:
             if isinstance(s, ast.If):
                 self.look(s.test, bound)
                 bound = self.block(s.body, bound) & self.block(s.orelse, bound)
-            elif isinstance(s, (ast.For, ast.While)):  # which may run never
+            elif isinstance(s, (ast.For, ast.While)):  # its body may never run
                 self.look(s.iter if isinstance(s, ast.For) else s.test, bound)
                 self.block(s.body, bound | _stored(s.target) if isinstance(s, ast.For) else bound)
                 self.block(s.orelse, bound)
@@ -65,7 +65,7 @@ def _stored(target: ast.expr) -> set[str]:
 
 
 def _chains(node: ast.AST) -> Iterator[tuple[str, ...]]:
-    """Yield each name that is read below a node, with what is asked of it: ``a.b.c``, and not ``a.b`` again."""
+    """Yield each name that is read below a node, with the attributes asked for: ``a.b.c``, and not ``a.b`` again."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         yield (node.target.id,)
     inner: set[int] = set()

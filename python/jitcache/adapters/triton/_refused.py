@@ -1,4 +1,4 @@
-"""What is not kept, and why."""
+"""Counts of results that are not kept, by reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ uncached: Counter[str] = Counter()
 
 
 def refuse(reason: str, name: str, why: object = "") -> None:
-    """Count a result that is not kept, and say so."""
+    """Count a result that is not kept, and log it."""
     uncached[reason] += 1
     import logging  # seldom
 

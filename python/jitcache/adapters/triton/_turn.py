@@ -1,9 +1,8 @@
 """Turns: the right to compile, for as long as the function that compiles runs.
 
-Triton does not say when a compile has failed: its frame ends, and who keeps the
-exception keeps the frame, and with it all that is in it. A future does, and so
-does whoever tries the next configuration. So a turn looks for the frame among
-those that run.
+Triton does not tell when a compile has failed. Its frame ends, but the frame's objects
+live on in the traceback of the exception, which a future keeps, say, or a program that
+tries the next configuration. So a turn looks for the frame among those that run.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 
     from jitcache import Lease
 
-# How often it looks: so much later than the failure the next in line compiles.
+# The time between two looks, and so the longest time after a failure until the next in line compiles.
 _SECONDS = 0.02
 
 
 class Turn:
-    """A lease that ends with a result, or with the frame that would have made it."""
+    """A lease that ends with a result, or when the frame that should make it ends."""
 
     def __init__(self, lease: Lease, frame: FrameType) -> None:
         self._lease: Lease | None = lease
@@ -52,9 +51,9 @@ class Turn:
 
 
 def _watch(turn: weakref.ref[Turn], thread: int, frame: int) -> None:
-    """End a turn when its frame runs no more.
+    """End a turn when its frame does not run any more.
 
-    As long as somebody has the turn he has the frame, so no other frame is known by the same number.
+    Only the frame holds the turn, through its manager. So while the turn lives, no other frame has that id.
     """
     while True:
         time.sleep(_SECONDS)

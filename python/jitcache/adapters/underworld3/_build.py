@@ -67,8 +67,8 @@ def command(
     return Command(words, sources, "module", None, (), kind, modname, tuple(labels), bool(labels))
 
 
-# How the line begins that says what is wrong: of gcc and clang, of Cython, of Python, of
-# a linker. It matches only at the begin, because commands with -Werror=… are printed too.
+# How a line that says what is wrong begins: of gcc and clang, of Cython, of Python, of a
+# linker. Only the beginning is matched, because commands with -Werror=… are printed too.
 _ERROR = re.compile(
     r"(\S.*: )?(fatal |internal compiler )?error: |\S+\.pyx:\d+:\d+: |[\w.]+Error: |(\S*[/-])?ld(\.\w+)?: (?!warning)"
 )

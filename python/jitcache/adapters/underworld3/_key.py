@@ -1,4 +1,4 @@
-"""Labels of a module's request: underworld3's own hash, and what the module needs that its build does not look at."""
+"""Labels of a module's request: underworld3's own hash, and what a module depends on that its build does not read."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
     at = 0
     for name, size in json.loads(head):
         if name != os.path.basename(name) or name in ("", ".", ".."):
-            raise ValueError(f"{name!r}: is no name of a file")
+            raise ValueError(f"{name!r}: not a plain file name")
         files[name] = rest[at : at + size]
         at += size
     if not found or at != len(rest):

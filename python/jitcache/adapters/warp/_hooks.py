@@ -1,4 +1,4 @@
-"""Warp's place that the adapter takes: where a module is compiled, unless its files are there."""
+"""Hooks: the function of Warp that the adapter replaces. It compiles a module whose files are missing."""
 
 from __future__ import annotations
 
@@ -113,9 +113,9 @@ def _by_warp(original: Callable[..., bool], module: Any, given: tuple[Any, ...],
 
 
 def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...], lease: Lease, key: Key) -> bool:
-    """Let Warp compile a module into a private folder, and keep the files that are in it then.
+    """Let Warp compile a module into a private folder, and keep the files that it puts there.
 
-    Not into Warp's folder: files there may be another process's, and be damaged.
+    Warp's own folder is not used: files in it may be from another process, or damaged.
     """
     device, output_dir, output_name, output_arch, use_ptx, options = given
     try:
@@ -138,7 +138,7 @@ def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...]
 
 
 def _keep(files: dict[str, bytes], lease: Lease) -> None:
-    """Store the files, unless the source looks at something that is in no key."""
+    """Store the files, unless a source makes the compiler look at something that no key has."""
     for name, data in files.items():
         why = unseen(data) if name.endswith((".cpp", ".cu")) else ""
         if why:

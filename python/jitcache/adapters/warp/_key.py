@@ -1,4 +1,4 @@
-"""Keys of modules: Warp's own hash in full, and what it and the names of Warp's files leave out."""
+"""Keys of modules: Warp's own hash in full, and what is missing in it and in the names of Warp's files."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _processor() -> str:
     return f"{triple} {context._get_host_cpu_name()} {features}"
 
 
-# Options that make a module depend on files that are not in its hash.
+# Options through which a module depends on files that are not in its hash.
 _OUTSIDE = ("extra_cpu_include_dirs", "extra_cuda_include_dirs", "extra_build_dependencies")
 
 

@@ -1,8 +1,8 @@
 """Meanings of the names in a module's functions, where Warp's hash does not tell them.
 
-The hash has 32 bits of a constant, and not its type: for it 1.0 is 1065353216, and 3 is 2**32 + 3. It has nothing of a
-function of Warp's own that has another name in the program. So while Warp hashes a function, notes are taken: what each
-of its names means, and each constant as it is written into the source.
+The hash has 32 bits of a constant, and not its type: 1.0 and 1065353216 are the same to it, and so are 3 and 2**32 + 3.
+A function of Warp's own that has another name in the program is not in the hash. So while Warp hashes a function, notes
+are taken: what each of its names means, and each constant as it is written into the source.
 """
 
 from __future__ import annotations

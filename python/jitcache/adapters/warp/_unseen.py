@@ -1,4 +1,4 @@
-"""What a source may make the compiler look at that no key has: files that a program's snippets name, and the clock."""
+"""Things outside all keys that a source may make the compiler look at: files that snippets name, and the clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from warp._src import codegen
 #: Headers of Warp's, which are in the key.
 _HEADERS = {b'"builtin.h"', b'"deterministic.h"', b'"aot.h"'}
 
-#: Directives that look at nothing: what is defined has no ``#`` in it, which joins words to others.
+#: Directives that look at nothing. A definition must not contain ``#``, which can join words into others.
 _HARMLESS = re.compile(
     rb"\#\s*(?:(?:define|undef|if|ifdef|ifndef|elif)\b[^#]*|else|endif|pragma\s+unroll(?:\s+\w+)?|line\s+\d+\s+\"[^\"]*\")\s*"
 )
@@ -18,13 +18,13 @@ _INCLUDE = re.compile(rb"\#\s*include\s*(\"[^\"]*\")\s*")
 _SPLICE = re.compile(rb"\\[ \t]*\r?\n")
 _COMMENT_OR_TEXT = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 
-#: Words that ask the compiler for the time, or whether a file is there; and assembler, which includes files.
+#: Words that ask the compiler for the time, or whether a file exists; and assembler, which can include files.
 _WORDS = re.compile(rb"\b(?:__DATE__|__TIME__|__TIMESTAMP__|__has_\w+|_Pragma|asm|__asm|__asm__)\b")
 
-#: Other ways to write what is looked for here: a raw text, and three signs for one.
+#: Other ways to write what is searched for here: raw strings and trigraphs.
 _DISGUISES = (b'R"', b"??=", b"??/")
 
-# Directives as Warp writes them at the beginning of each source.
+# The directives that Warp itself writes at the beginning of each source.
 _WARPS = {
     line.strip().encode()
     for text in vars(codegen).values()
@@ -35,7 +35,7 @@ _WARPS = {
 
 
 def unseen(source: bytes) -> str:
-    """Return what of a source is not seen, "" if all is."""
+    """Return what in a source makes the compiler look at something that no key has, "" if nothing does."""
     if any(disguise in source for disguise in _DISGUISES):
         return "raw text"
     text = _COMMENT_OR_TEXT.sub(_without_comments, _SPLICE.sub(b"", source))
