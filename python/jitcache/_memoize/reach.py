@@ -162,7 +162,7 @@ class Reach(ValueWalker):
         hashes = f.__code__.co_name == "__hash__"
         for attribute in mentions.attributes:
             if leads_elsewhere(attribute) and not (hashes and attribute == "__hash__"):
-                raise Unkeyable("asks for what cannot be followed", f"{f.__qualname__} mentions {attribute}")
+                raise Unkeyable("can reach anything", f"{f.__qualname__} mentions {attribute}")
         for chain in mentions.chains:
             if not hashes or chain != ("hash",) or "hash" in f.__globals__:
                 self._global(f.__globals__, chain)

@@ -59,7 +59,7 @@ class _Named(NamedTuple):
 def _of_text(value: str) -> bytes:
     """A text. It is refused if getattr could leave the described values by it."""
     if is_leading(value):
-        raise Unkeyable("asks for what cannot be followed", value)
+        raise Unkeyable("can reach anything", value)
     return PLAIN[str](value)
 
 
@@ -224,7 +224,7 @@ class ValueWalker(ClassWalker):
         made: Any = value.__reduce__()[:2]
         for text in made[1]:
             if isinstance(text, str) and any(map(leads_elsewhere, text.split("."))):
-                raise Unkeyable("asks for what cannot be followed", text)
+                raise Unkeyable("can reach anything", text)
         self._value(made)
 
     def _array(self, value: Any) -> None:

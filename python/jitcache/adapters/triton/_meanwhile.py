@@ -26,7 +26,7 @@ def looked_up(fn: FunctionType, scope: Container[str]) -> list[tuple[str, ...]]:
     if mentions.imports:
         raise Unkeyable("imports", fn.__qualname__)
     if any(map(leads_elsewhere, mentions.attributes)):
-        raise Unkeyable("asks for what cannot be followed", fn.__qualname__)
+        raise Unkeyable("can reach anything", fn.__qualname__)
     chains = [*mentions.chains, *(chain for chain in mentions.cells if chain[0] in fn.__code__.co_freevars)]
     for chain in chains:
         if chain[0] not in scope:
