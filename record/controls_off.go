@@ -25,6 +25,7 @@ var (
 	keepsTwins       = !control.Is("notwins")
 	keepsCompiled    = !control.Is("nocompiled")
 	keepsScratch     = !control.Is("noscratch")
+	keepsAdded       = !control.Is("noadded")
 	seesRemovals     = !control.Is("noremovals")
 	keepsShared      = !control.Is("noshared")
 )
