@@ -205,6 +205,12 @@ int jo_output_opened(const jo_process *p, const struct stat *st)
 	return 0;
 }
 
+int jo_output_stands(const struct stat *st)
+{
+	jo_output_pass();
+	return streams[is(0, st) ? 0 : 1].pass;
+}
+
 /* ---- passing on */
 
 int jo_output_passed(void)

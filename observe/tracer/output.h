@@ -43,6 +43,10 @@ enum { JO_OUTPUT_ASKED = -1000 /* the kernel may be asked */ };
 int64_t jo_output_sought(const jo_process *p, int fd, int changes);
 int jo_output_opened(const jo_process *p, const struct stat *st);
 
+/* jo_output_stands returns the descriptor of what a stream stands for, which is up to date then; -1
+ * if that is nothing. The file has to be one of the two. */
+int jo_output_stands(const struct stat *st);
+
 /* jo_output_passed reports whether something was passed on. jo_output_drop empties both
  * files, to begin again; it returns 0 if that fails. */
 int jo_output_passed(void);

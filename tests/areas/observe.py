@@ -47,6 +47,7 @@ CONTROLS = {
     "ROOTS": "TestWhoOpensBelowAFolderWhateverThePathIsSeen",
     "OWNTIMES": "TestWhoAsksForTheTimeOfWhatItHasMadeIsSeen",
     "URING": "TestWhoAsksForIOUringIsSeen",
+    "STANDS": "TestWhoAsksWhatOutputIsIsToldWhatItStandsFor",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 

@@ -18,6 +18,7 @@ SCRIPTS = {
     "read": "w(b'abcdef'); os.write(2, os.pread(os.open('/dev/stdout', os.O_RDWR), 99, 0))",
     "opened anew": "w(b'one'); os.write(os.open('/dev/stdout', os.O_WRONLY | os.O_TRUNC), b'2'); w(b'three')",
     "opened to append": "w(b'one'); os.write(os.open('/dev/stdout', os.O_WRONLY | os.O_APPEND), b'2'); w(b'three')",
+    "asked what it is": "w(str(os.stat('/dev/stdout').st_mode).encode())",
     "errors opened anew": "w(b'one'); os.write(2, b'two'); os.write(os.open('/dev/stderr', os.O_WRONLY | os.O_TRUNC), b'3'); w(b'4')",
     "archive": "z = zipfile.ZipFile(sys.stdout.buffer, 'w'); z.writestr(zipfile.ZipInfo('a'), 'hello' * 99); z.close()",
     "much": "w(b'abcdef' * 500_000); s(3, 0); w(b'X' * 1000); s(0, 2); w(b'end')",
