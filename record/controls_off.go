@@ -26,6 +26,7 @@ var (
 	keepsCompiled    = !control.Is("nocompiled")
 	keepsScratch     = !control.Is("noscratch")
 	keepsAdded       = !control.Is("noadded")
+	seesCompilers    = !control.Is("nocompilers")
 	seesRemovals     = !control.Is("noremovals")
 	keepsShared      = !control.Is("noshared")
 )
