@@ -117,6 +117,13 @@ func TestWhoAsksWhatOutputIsIsToldWhatItStandsFor(t *testing.T) {
 	}
 }
 
+func TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore(t *testing.T) {
+	host := hostCommand("become", "true", program(t, "calls", "calls"), "prints_by_another_descriptor")
+	if text, err := host.CombinedOutput(); err != nil || string(text) != "one\ntwo\n" {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
 func TestNothingIsInheritedWhereNoTracerRuns(t *testing.T) {
 	before := Tracer
 	defer func() { Tracer = before }()

@@ -45,6 +45,7 @@ enum jo_control {
 	JO_CONTROL_OWNTIMES,    /* of what the tree has made the time may be asked for */
 	JO_CONTROL_URING,       /* who asks for io_uring is not seen */
 	JO_CONTROL_STANDS,      /* output is a file for who asks of its path, whatever it stands for */
+	JO_CONTROL_LATER,       /* what is printed by other descriptors than 1 and 2 comes in any order */
 	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without the kernel's page */
 };
 

@@ -48,6 +48,7 @@ CONTROLS = {
     "OWNTIMES": "TestWhoAsksForTheTimeOfWhatItHasMadeIsSeen",
     "URING": "TestWhoAsksForIOUringIsSeen",
     "STANDS": "TestWhoAsksWhatOutputIsIsToldWhatItStandsFor",
+    "LATER": "TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 
