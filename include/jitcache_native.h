@@ -119,8 +119,9 @@ JITCACHE_API int32_t jitcache_native_process_key(
  * long the command may run; 0 is no limit. The blob's attributes are {"log": what was
  * printed, "compiler": the program}.
  * OK: the result is in the cache; NOT_STORED: *blob is the result, and
- * jitcache_last_error says why it is not stored; ERR_COMPILE: the command failed, or
- * cannot be run, and nothing is stored (jitcache_native_last_log); TIMEOUT: the
+ * jitcache_last_error says why it is not stored; ERR_COMPILE: the command failed,
+ * cannot be run, or has made no file or an empty one, and nothing is stored
+ * (jitcache_native_last_log); TIMEOUT: the
  * command ran for longer than limit_ms and was ended; errors as
  * jitcache_native_lookup. */
 JITCACHE_API int32_t jitcache_native_build(jitcache_cache *cache, jitcache_native_request *request, int64_t timeout_ms,

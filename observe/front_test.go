@@ -100,6 +100,30 @@ func TestOutputIsAFileWhereItShouldComeToOne(t *testing.T) {
 	}
 }
 
+// clang renames another file over /dev/stdout if that is a file.
+func TestWhoAsksWhatOutputIsIsToldWhatItStandsFor(t *testing.T) {
+	path := t.TempDir() + "/out"
+	script := "test -p /dev/stdout && echo pipe; test -f /dev/stdout && echo file; test -s /dev/fd/1 && echo some"
+	for to, want := range map[string]string{"| cat >": "pipe\n", ">": "file\nsome\n"} {
+		host := hostCommand("become", "true", "/bin/sh", "-c", script)
+		shell := exec.Command("/bin/sh", append([]string{"-c", `"$@" ` + to + path, "sh"}, host.Args...)...)
+		shell.Env = host.Env
+		if said, err := shell.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+		if text, err := os.ReadFile(path); string(text) != want {
+			t.Errorf("%s: %q %v", to, text, err)
+		}
+	}
+}
+
+func TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore(t *testing.T) {
+	host := hostCommand("become", "true", program(t, "calls", "calls"), "prints_by_another_descriptor")
+	if text, err := host.CombinedOutput(); err != nil || string(text) != "one\ntwo\n" {
+		t.Errorf("%q %v", text, err)
+	}
+}
+
 func TestNothingIsInheritedWhereNoTracerRuns(t *testing.T) {
 	before := Tracer
 	defer func() { Tracer = before }()

@@ -24,6 +24,8 @@ const (
 	keepsTwins       = true // files of equal content that are one count as one
 	keepsCompiled    = true // what Python has made of its sources counts for others
 	keepsScratch     = true // names of what was made and removed count as absent
+	keepsAdded       = true // files to which known programs would add count as absent
+	seesCompilers    = true // a .pyc that is made for others counts as an output
 	seesRemovals     = true // what somebody else has removed that the command had made is missed
 	keepsShared      = true // programs that share a bit have the excuses of all of them only
 )

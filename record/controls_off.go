@@ -25,6 +25,8 @@ var (
 	keepsTwins       = !control.Is("notwins")
 	keepsCompiled    = !control.Is("nocompiled")
 	keepsScratch     = !control.Is("noscratch")
+	keepsAdded       = !control.Is("noadded")
+	seesCompilers    = !control.Is("nocompilers")
 	seesRemovals     = !control.Is("noremovals")
 	keepsShared      = !control.Is("noshared")
 )

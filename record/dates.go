@@ -79,6 +79,9 @@ func isPrecompiled(n *observe.Name) bool {
 // a compiled .pyc. Python looks for the .pyc of each source that it imports. Any other .py
 // is to Python a file like any other.
 func (t *taker) isImported(n *observe.Name) bool {
+	if t.compilesSources() {
+		return false
+	}
 	if strings.HasSuffix(n.Path, ".pyc") {
 		return true
 	}

@@ -76,7 +76,7 @@ func IsScratch(path string) bool {
 // and hold the source's time and size, which Python compares. A .pyc without a source, or with
 // its hash, counts itself.
 func (t *taker) ofPython(n *observe.Name) bool {
-	if n.Programs&^t.known.python != 0 && keepsCompiled {
+	if n.Programs&^t.known.python != 0 && keepsCompiled || t.compilesSources() {
 		return false
 	}
 	folder, name := split(n.Path)

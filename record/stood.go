@@ -56,11 +56,15 @@ func (t *taker) stood(path string, mode uint32) {
 // the folders in which it may make and remove files.
 func (t *taker) places() {
 	t.scratch()
-	if !t.run.InPlace || !t.known.unknown {
+	if !t.run.InPlace {
 		return
 	}
 	for i := range t.run.Report.Files {
 		f := &t.run.Report.Files[i]
+		// gcc adds to the file of -fopt-info.
+		if !t.known.unknown && (f.How&observe.Added == 0 || !keepsAdded) {
+			continue
+		}
 		mode := uint32(0)
 		if f.How&observe.Replaced != 0 {
 			mode = unix.S_IFREG

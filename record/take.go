@@ -74,6 +74,7 @@ type taker struct {
 	// A file that was read asks for this processor; one asks for a variable.
 	native, variable bool
 
+	compiles *bool           // whether py_compile was loaded, once known
 	compiled map[string]bool // the sources that Python imports or runs, without the .py
 
 	made     map[string]bool   // files that the command wrote, by their paths without links

@@ -2,6 +2,7 @@ package record
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -101,14 +102,33 @@ func (t *taker) madeIn(path string) []string {
 	return names
 }
 
+// compilesSources reports whether Python has loaded its module py_compile. What it makes then
+// is not what any import of a source would make, but what was asked for.
+func (t *taker) compilesSources() bool {
+	if t.compiles == nil {
+		found := seesCompilers && slices.ContainsFunc(t.run.Report.Names, func(n observe.Name) bool {
+			module, _, _ := strings.Cut(filepath.Base(n.Path), ".")
+			return module == "py_compile" && n.Mode&unix.S_IFMT == unix.S_IFREG && n.Bits&observe.Read != 0
+		})
+		t.compiles = &found
+	}
+	return *t.compiles
+}
+
 // written refuses a command that changes or leaves behind what it may not.
 func (t *taker) written() error {
 	for _, f := range t.run.Report.Files {
-		if t.private(f.Path) || IsScratch(f.Path) {
+		if t.private(f.Path) {
 			continue
 		}
 		var st unix.Stat_t
 		gone := unix.Lstat(f.Path, &st) != nil
+		if IsScratch(f.Path) {
+			if strings.HasSuffix(f.Path, ".pyc") && !gone && t.compilesSources() {
+				return request.Refuse(f.Path, "is made by py_compile")
+			}
+			continue
+		}
 		switch {
 		case f.How&observe.Changed != 0:
 			return request.Refuse(f.Path, "is changed in place")

@@ -177,9 +177,11 @@ static void opened(jo_process *p, const jo_pending *w, int fd)
 	const char *real = file_of(p, fd, buffer);
 	if (real == NULL || jo_real_type(real, 0) != S_IFREG)
 		return;
-	if (w->existed == 0)
+	if (w->existed == 0) {
+		if (jo_written(real) == 0 && (w->flags & (O_TRUNC | O_EXCL)) == 0)
+			jo_write(real, JO_ADDED, 0);
 		made(real, 0, 0);
-	else if (w->flags & O_TRUNC)
+	} else if (w->flags & O_TRUNC)
 		made(real, S_IFREG, 0);
 	else if ((w->flags & O_ACCMODE) != O_RDONLY)
 		changed(real);

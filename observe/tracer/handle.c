@@ -189,6 +189,30 @@ static void permit_call(const jo_call *c, const uint64_t args[6], const jo_path 
 		jo_look_permit(path, how | (flag_of(c, args, AT_EACCESS) ? JO_EFFECTIVE : 0));
 }
 
+/* stat_output answers who asks by a path what output is, by what it stands for: clang puts another
+ * file in the place of /dev/stdout if that is a file, and gcc may remove it. */
+static int stat_output(jo_process *p, const jo_call *c, const uint64_t args[6], const jo_path *path)
+{
+	struct stat st;
+	unsigned char all[256] = {0}; /* struct statx, and where its stx_mode is */
+	const uint16_t pipe = S_IFIFO | 0600, mode_at = 28;
+	if (stat(path->text, &st) != 0 || !jo_output_is(&st) || JO_WITHOUT(STANDS))
+		return JO_GO_ON;
+	jo_use(p, JO_USE_DESCRIPTOR, "what output is");
+	int fd = jo_output_stands(&st), none = fd < 0;
+	if (c->nr != SYS_statx) {
+		if (!none && fstat(fd, &st) != 0)
+			return JO_GO_ON;
+		st.st_mode = none ? pipe : st.st_mode;
+		return jo_process_write(p, args[c->path + 1], &st, sizeof st) ? JO_ANSWERED : JO_GO_ON;
+	}
+	if (syscall(SYS_statx, none ? AT_FDCWD : fd, none ? path->text : "", AT_EMPTY_PATH, args[3], all) != 0)
+		return JO_GO_ON;
+	if (none)
+		memcpy(all + mode_at, &pipe, sizeof pipe);
+	return jo_process_write(p, args[4], all, sizeof all) ? JO_ANSWERED : JO_GO_ON;
+}
+
 static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	jo_path path;
@@ -203,6 +227,8 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	 * does not count for standard input, about which Python always asks. */
 	if (kind == JO_DESCRIPTOR && c->folder >= 0 && (int)args[c->folder] > 2)
 		jo_use_inherited(p, (int)args[c->folder]);
+	if (kind == JO_OF_TREE && !link && bits != 0)
+		return stat_output(p, c, args, &path);
 	if (kind != JO_SOMETHING)
 		return JO_GO_ON;
 	if (asks_inode(c, args, path.text, link))

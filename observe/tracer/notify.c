@@ -36,7 +36,7 @@ void jo_notify_end(void) { ended = 1; }
 
 static int handle(const struct seccomp_notif *n)
 {
-	int known = 0;
+	int known = JO_GO_ON;
 	pthread_mutex_lock(&lock);
 	jo_process *p = ended ? NULL : jo_process_of((pid_t)n->pid, 0);
 	if (p != NULL && p->known)
@@ -68,7 +68,7 @@ static void *serve(void *unused)
 		memset(&a, 0, sizeof a);
 		a.answer.id = n.notice.id;
 		a.answer.error = result < 0 ? result : 0;
-		a.answer.flags = result < 0 ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		a.answer.flags = result < 0 || result == JO_ANSWERED ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 		ioctl(notices, SECCOMP_IOCTL_NOTIF_SEND, &a.answer);
 	}
 }

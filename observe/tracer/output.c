@@ -209,6 +209,12 @@ int jo_output_opened(const jo_process *p, const struct stat *st)
 	return 0;
 }
 
+int jo_output_stands(const struct stat *st)
+{
+	jo_output_pass();
+	return streams[is(0, st) ? 0 : 1].pass;
+}
+
 /* ---- passing on */
 
 int jo_output_passed(void)
@@ -251,10 +257,15 @@ static void pass_files(int end)
 			sync_file(i, end);
 }
 
+/* The stream that was written to at the last stop. What is new in the other was written later, by a
+ * descriptor at which nobody stops. */
+static int last;
+
 static void pass_rest(void)
 {
 	struct stat st;
-	for (int i = 0; i < 2; i++) {
+	for (int n = 0; n < 2; n++) {
+		int i = JO_WITHOUT(LATER) ? n : n ^ last;
 		if (streams[i].file)
 			continue;
 		if (streams[i].fd < 0 || fstat(streams[i].fd, &st) != 0 || (uint64_t)st.st_size <= streams[i].noted)
@@ -299,13 +310,12 @@ int jo_output_stop(pid_t id, int fd)
 	if (fd != 1 && fd != 2)
 		return JO_OUTPUT_OTHER;
 	jo_output_pass();
-	if (streams[0].error == 0 && streams[1].error == 0)
-		return JO_OUTPUT_NOTED;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)id, fd);
-	for (int i = 0; i < 2 && stat(path, &st) == 0; i++)
-		if (streams[i].error != 0 && is(i, &st)) {
-			streams[i].said = 1;
-			return -streams[i].error;
-		}
-	return JO_OUTPUT_NOTED;
+	if (stat(path, &st) != 0 || !jo_output_is(&st))
+		return JO_OUTPUT_NOTED;
+	last = !is(0, &st);
+	if (streams[last].error == 0)
+		return JO_OUTPUT_NOTED;
+	streams[last].said = 1;
+	return -streams[last].error;
 }

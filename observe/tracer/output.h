@@ -42,6 +42,10 @@ enum { JO_OUTPUT_ASKED = -1000 /* let the kernel do the call */ };
 int64_t jo_output_sought(const jo_process *p, int fd, int changes);
 int jo_output_opened(const jo_process *p, const struct stat *st);
 
+/* jo_output_stands returns the descriptor that a stream stands for, after passing on what was
+ * printed so far; -1 if there is none. st has to be the file of one of the two streams. */
+int jo_output_stands(const struct stat *st);
+
 /* jo_output_passed reports whether something was passed on, or could not be. jo_output_drop
  * empties both files, to begin again; it returns 0 if that fails. */
 int jo_output_passed(void);

@@ -84,6 +84,8 @@ _CONTROLS = [
     _Control("launched environment", "noenvironment", [f"{_COMPILE}[variable of a wrapper-gcc]"]),
     _Control("what Python has made counts for nobody", "nocompiled", [f"{_ROW}[file that python made and others read]"]),
     _Control("made and removed unseen", "noscratch", [f"{_ROW}[file that is made for a moment]"]),
+    _Control("added to unseen", "noadded", ["test_replay.py::test_notes_that_a_compiler_adds_to"]),
+    _Control("compiled by Python unseen", "nocompilers", [f"{_ROW}[source that python compiles]"]),
     _Control("removed by others", "noremovals", ["test_processes.py::test_output_that_somebody_else_removes_is_not_left_out"]),
     _Control("launched permissions", "nomodes", [f"{_ROW}[permissions of a folder that is copied]"]),
     _Control(

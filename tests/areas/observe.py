@@ -47,6 +47,8 @@ CONTROLS = {
     "ROOTS": "TestWhoOpensBelowAFolderWhateverThePathIsSeen",
     "OWNTIMES": "TestWhoAsksForTheTimeOfWhatItHasMadeIsSeen",
     "URING": "TestWhoAsksForIOUringIsSeen",
+    "STANDS": "TestWhoAsksWhatOutputIsIsToldWhatItStandsFor",
+    "LATER": "TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 

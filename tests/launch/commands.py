@@ -15,7 +15,7 @@ Row = Callable[[Launched, Any], Callable[[], Any]]
 COMMANDS: dict[str, Row] = {}
 
 #: What is run each time, by what the log says of it.
-REFUSED: dict[str, str] = {"plugin of gcc": "time of day"}
+REFUSED: dict[str, str] = {"plugin of gcc": "time of day", "source that python compiles": "py_compile"}
 
 
 def row(f: Row) -> Row:
@@ -323,6 +323,14 @@ def module_that_appears_before_another(w: Launched, patch: Any) -> Callable[[], 
     w.put("late/part.py", "text = 'int a = 1;'\n")
     words(w, sys.executable, "gen.py")
     return lambda: w.put("early/part.py", "text = 'int a = 22;'\n")
+
+
+@row
+def source_that_python_compiles(w: Launched, _: Any) -> Callable[[], Any]:
+    w.put("a.py", "x = 1\n")
+    compiled = "python3 -m compileall -q --invalidation-mode unchecked-hash out/a.py"
+    words(w, "sh -c", f"cp a.py out/a.py && {compiled}")
+    return lambda: w.put("a.py", "x = 2\n")
 
 
 @row

@@ -18,7 +18,9 @@ SCRIPTS = {
     "read": "w(b'abcdef'); os.write(2, os.pread(os.open('/dev/stdout', os.O_RDWR), 99, 0))",
     "opened anew": "w(b'one'); os.write(os.open('/dev/stdout', os.O_WRONLY | os.O_TRUNC), b'2'); w(b'three')",
     "opened to append": "w(b'one'); os.write(os.open('/dev/stdout', os.O_WRONLY | os.O_APPEND), b'2'); w(b'three')",
+    "asked what it is": "w(str(os.stat('/dev/stdout').st_mode).encode())",
     "errors opened anew": "w(b'one'); os.write(2, b'two'); os.write(os.open('/dev/stderr', os.O_WRONLY | os.O_TRUNC), b'3'); w(b'4')",
+    "by another descriptor": "os.write(2, b'one'); os.write(os.open('/dev/stdout', os.O_WRONLY), b'two')",
     "archive": "z = zipfile.ZipFile(sys.stdout.buffer, 'w'); z.writestr(zipfile.ZipInfo('a'), 'hello' * 99); z.close()",
     "much": "w(b'abcdef' * 500_000); s(3, 0); w(b'X' * 1000); s(0, 2); w(b'end')",
 }
@@ -32,12 +34,15 @@ def s(*words): return do(os.lseek, *words)
 """
 
 
+TO = {"pipe": "| cat >", "file": ">", "added": ">>", "both": "2>&1 >>", "joined": "| cat >"}
+
+
 def printed(place: Any, to: str, *words: Any) -> tuple[int, bytes, bytes]:
     """Run it between two others that print to the same."""
-    redirect = {"pipe": "| cat >", "file": ">", "added": ">>", "both": "2>&1 >>"}[to]
+    redirect = TO[to]
     out = place.folder / "out"
     out.write_bytes(b"before\n")
-    more = "2>&1" if to == "both" else ""
+    more = "2>&1" if to in ("both", "joined") else ""
     line = (
         f'{{ echo first; "$@" {more}; echo $?; echo last; }} {redirect.split()[-1] if to == "both" else redirect} out'
     )
@@ -46,7 +51,7 @@ def printed(place: Any, to: str, *words: Any) -> tuple[int, bytes, bytes]:
 
 
 #: Who reads from its own pipe waits for itself.
-CASES = [(what, to) for what in SCRIPTS for to in ("pipe", "file", "added", "both") if (what, to) != ("read", "pipe")]
+CASES = [(what, to) for what in SCRIPTS for to in TO if what != "read" or "cat" not in TO[to]]
 
 
 @pytest.mark.parametrize(("what", "to"), CASES)

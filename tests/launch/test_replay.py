@@ -184,6 +184,25 @@ def test_output_that_has_another_name(place: Any) -> None:
     assert place.read("other") == place.read("out") != b"else"
 
 
+def test_notes_that_a_compiler_adds_to(place: Any, gcc: str) -> None:
+    """gcc writes the notes behind those that stand there."""
+    place.write(a_c="int f(int *a, int n) { int s = 0; while (n--) s += a[n]; return s; }\n")
+    command = [gcc, "-O2", "-fopt-info-all=notes", "-c", "a.c"]
+    place.plain(*command)
+    one = place.read("notes")
+    (place.folder / "notes").unlink()
+    place.run(*command)
+    assert place.read("notes") == one
+    place.run(*command)
+    added = place.read("notes")
+    assert added.startswith(one) and added != one
+    (place.folder / "notes").unlink()
+    before = place.plain(*command)
+    (place.folder / "notes").unlink()
+    assert place.run(*command).stderr == before.stderr
+    assert place.read("notes") == one
+
+
 def test_ninjas_dependencies_are_written(place: Any, gcc: str) -> None:
     place.write(a_c='#include "a.h"\nint f(void) { return A; }\n', a_h="#define A 3\n")
     command = [gcc, "-flto", "-MD", "-MF", "a.d", "-c", "a.c", "-o", "a.o"]

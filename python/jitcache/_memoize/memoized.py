@@ -44,6 +44,8 @@ R = TypeVar("R")
 #: Modules of Python that are codecs, or that codecs use. Beside the value they look only at its classes.
 CODECS = frozenset(("_json", "_pickle", "json", "marshal", "pickle"))
 _ABSENT = object()
+# Of what ``memoize`` makes, the attributes that no result depends on, or that are described apart.
+_PARTS = frozenset(("_cache", "_codec", "_depends", "_function", "_kind", "_name", "_reasons", "_signature", "_warned"))
 
 
 class Memoized(Generic[P, R]):
@@ -288,6 +290,13 @@ def _codec_of(value: Memoized[Any, Any]) -> dict[str, bytes]:
 def _describe(reach: Reach, value: Memoized[Any, Any]) -> None:
     """Put a memoized function that another one calls. Its own ``depends`` says nothing for the caller."""
     reach._put("memoized")
+    if reach._again(value):
+        return
+    for name, found in vars(value).items():
+        given = value._function if name == "__wrapped__" else getattr(value._function, name, _ABSENT)
+        if name not in _PARTS and found is not given:  # a program has set it
+            reach._put("set", name.encode())
+            reach._value(found)
     if value._depends is not None:
         reach._look("jitcache", f"memoize of {value._name}, with depends")
         reach._value(value._depends)

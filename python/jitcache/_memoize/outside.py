@@ -156,6 +156,8 @@ _SAID = (
 )  # fmt: skip
 _PROTOCOL = frozenset(name for kind in _DATA for name in dir(kind)) | frozenset(_SAID)
 _PROTOCOL -= {"__hash__", "__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
+#: Attributes of locks that tell who holds one.
+ASKS_LOCKS = frozenset(("_is_owned", "_recursion_count", "acquire", "acquire_lock", "locked", "locked_lock"))
 # Attributes that lead to frames, and so to everything that runs.
 _FRAMES = frozenset(("ag_frame", "cr_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame", "tb_frame"))
 

@@ -24,11 +24,12 @@ from jitcache._code import Unkeyable, code_of, content_of
 from jitcache._dependency_walk import text_of
 from jitcache._module_files import content
 
+from .classes import is_own
 from .mentions import Import, mentions_of
 from .order import hashes_are_fixed
 from .origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module, package_content
-from .outside import is_inside, leads_elsewhere
-from .values import ValueWalker, shows_all
+from .outside import ASKS_LOCKS, is_inside, leads_elsewhere
+from .values import ValueWalker, holders, shows_all
 
 _MISSING = object()
 _DATA = (tuple, list, dict, set, frozenset, enum.Enum, types.SimpleNamespace)
@@ -57,6 +58,7 @@ class Reach(ValueWalker):
         self._pending: list[tuple[str, Any]] = []
         self._labels: set[str] = set()
         self._namespaces: dict[str, dict[str, Any]] = {}
+        self._asks_locks = False  # whether code may ask who holds one
 
     def describe(self, label: str, value: Any) -> None:
         """Add a value, and all that it reaches, to the components."""
@@ -64,6 +66,8 @@ class Reach(ValueWalker):
         for name, found in self._pending:  # which grows
             self.components[name] = self._within(self._value, found)
         self._pending.clear()
+        if self._asks_locks:
+            self.components["locks"] = repr([holders(lock) for lock in self._locks]).encode()
 
     # -- where something is from
 
@@ -89,9 +93,13 @@ class Reach(ValueWalker):
             self._put("zlib", zlib.ZLIB_RUNTIME_VERSION.encode())  # the system's library, which may be updated
 
     def _copied(self) -> None:
-        """Put the functions that are registered to copy instances of a class."""
+        """Put what a program has registered to copy instances of a class."""
         for cls, function in list(copyreg.dispatch_table.items()):
-            if isinstance(function, types.FunctionType) and origin_of(function.__code__.co_filename).kind == OWN:
+            if isinstance(function, types.FunctionType):
+                own = origin_of(function.__code__.co_filename).kind == OWN
+            else:
+                own = not isinstance(function, (types.BuiltinFunctionType, type))
+            if own or any(isinstance(c, type) and is_own(c, unknown=False) for c in (cls, function)):
                 self._put("copied", f"{cls.__module__}.{cls.__qualname__}".encode())
                 self._value(function)
 
@@ -161,6 +169,7 @@ class Reach(ValueWalker):
         # What a __hash__ returns only orders and finds, unless somebody else asks for a hash.
         hashes = f.__code__.co_name == "__hash__"
         for attribute in mentions.attributes:
+            self._asks_locks |= attribute in ASKS_LOCKS
             if leads_elsewhere(attribute) and not (hashes and attribute == "__hash__"):
                 raise Unkeyable("can reach anything", f"{f.__qualname__} mentions {attribute}")
         for chain in mentions.chains:

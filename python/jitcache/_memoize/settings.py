@@ -6,6 +6,7 @@ import _locale  # importing locale would take a millisecond
 import functools
 import hashlib
 import os
+import re
 import sys
 import warnings
 from typing import Any
@@ -44,15 +45,41 @@ def python_version() -> bytes:
     return hashlib.blake2b(repr((said, __version__)).encode(), digest_size=16).digest()
 
 
+#: One, a number too small to be added to it, the smallest normal one, and the smallest. Not constants: Python would
+#: calculate with them once.
+_FLOATS = [1.0, 2.0**-60, sys.float_info.min, 5e-324]
+
+
 def settings() -> bytes:
-    """Return the recursion limit, the digits of int to str, the warnings that are errors, and the locale's numbers."""
+    """Return the settings that count.
+
+    They are the recursion limit, the digits of int to str, the warnings that are errors,
+    the locale's numbers and letters, and how this thread's processor rounds.
+    """
     said = (
         sys.getrecursionlimit(),
         getattr(sys, "get_int_max_str_digits", int)(),
         _errors(),
         _locale.setlocale(_locale.LC_NUMERIC),
+        _letters(_locale.setlocale(_locale.LC_CTYPE)),
+        _rounding(),
     )
     return repr(said).encode()
+
+
+@functools.cache
+def _letters(locale: str) -> str:  # noqa: ARG001 - the one that is set
+    """Return what tells apart, for re.LOCALE, which bytes are letters, and which of them have another case."""
+    every = bytes(range(256))
+    letters = re.findall(rb"(?L)\w", every)
+    cased = [c for c in letters if len(re.findall(b"(?Li)" + re.escape(c), every)) > 1]
+    return hashlib.blake2b(b"".join(letters) + b" " + b"".join(cased), digest_size=8).hexdigest()
+
+
+def _rounding() -> tuple[bool, ...]:
+    """Return which way floats are rounded, and whether the smallest are taken for zero, as -ffast-math has it."""
+    one, little, small, least = _FLOATS
+    return one + little > one, one - little < one, -one - little < -one, small / 2 == 0.0, least == 0.0
 
 
 def _errors() -> list[tuple[Any, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import array
 import collections
 import enum
@@ -52,6 +53,11 @@ def _finds(mapping: dict[Any, Any], key: Any) -> bool:
     return dict.__contains__(mapping, key)
 
 
+def holders(lock: Any) -> tuple[bool, bool]:
+    """Return whether somebody holds a lock, and whether this thread is known to."""
+    return repr(lock).startswith("<locked"), hasattr(lock, "_is_owned") and lock._is_owned()
+
+
 class _Named(NamedTuple):
     x: int
 
@@ -72,6 +78,7 @@ class ValueWalker(ClassWalker):
     def __init__(self) -> None:
         super().__init__()
         self._left = _MOST
+        self._locks: list[Any] = []
         self._owners: dict[int, tuple[int, int]] = {}  # of memory: its number, and where the first value in it lies
 
     # -- the rules
@@ -250,9 +257,11 @@ class ValueWalker(ClassWalker):
                 owner = owner.base
             self._shared(owner, value.__array_interface__["data"][0])
 
-    def _nothing(self, value: Any) -> None:
-        """A value whose state cannot change a result: a lock."""
-        self._put("name", type(value).__qualname__.encode())
+    def _lock(self, value: Any) -> None:
+        """A lock. Others hold it now and then: who does counts only if some code may ask."""
+        self._put("lock", type(value).__qualname__.encode())
+        if not self._again(value):
+            self._locks.append(value)
 
 
 ValueWalker.kinds = {
@@ -286,7 +295,7 @@ ValueWalker.kinds = {
     operator.itemgetter: ValueWalker._reduced,
     operator.attrgetter: ValueWalker._reduced,
     operator.methodcaller: ValueWalker._reduced,
+    type(_thread.allocate_lock()): ValueWalker._lock,
+    type(_thread.RLock()): ValueWalker._lock,
     type(vars(_Named)["x"]): ValueWalker._reduced,
-    type(__import__("_thread").allocate_lock()): ValueWalker._nothing,
-    type(__import__("_thread").RLock()): ValueWalker._nothing,
 }

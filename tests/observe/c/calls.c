@@ -159,6 +159,12 @@ static void opens_in_another_root(void)
 		must(errno == ENOSYS);
 }
 
+static void prints_by_another_descriptor(void)
+{
+	int out = open("/dev/stdout", O_WRONLY);
+	must(write(2, "one\n", 4) == 4 && write(out, "two\n", 4) == 4);
+}
+
 static void writes_in_its_output(void)
 {
 	must(write(1, "abcdef", 6) == 6 && lseek(1, 2, SEEK_SET) == 2 && write(1, "X", 1) == 1);
@@ -438,6 +444,7 @@ static const scene scenes[] = {
 	{"asks_of_the_time_of_what_it_has_made", asks_of_the_time_of_what_it_has_made},
 	{"opens_in_another_root", opens_in_another_root},
 	{"writes_in_its_output", writes_in_its_output},
+	{"prints_by_another_descriptor", prints_by_another_descriptor},
 	{"asks_of_the_umask", asks_of_the_umask},
 	{"asks_of_what_it_has_made", asks_of_what_it_has_made},
 	{"asks_of_a_link_that_it_has_made", asks_of_a_link_that_it_has_made},
