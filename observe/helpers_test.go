@@ -116,10 +116,11 @@ func (r *Report) named(path string) *Name {
 	return nil
 }
 
+// file says what became of a file, but not how it was opened.
 func (r *Report) file(path string) Written {
 	for _, f := range r.Files {
 		if f.Path == path {
-			return f.How
+			return f.How &^ Added
 		}
 	}
 	return 0
