@@ -16,6 +16,7 @@ from numba.core import datamodel, pythonapi, types
 from numba.core.registry import cpu_target
 from numba.core.target_extension import target_registry
 from numba.core.typing.asnumbatype import as_numba_type
+from numba.core.typing.templates import AttributeTemplate, FunctionTemplate
 from numba.core.utils import order_by_target_specificity
 
 from jitcache._code import content_of
@@ -318,6 +319,10 @@ class Registrations:
         self._examined: dict[int, int] = {}  # how much of each container
         self._found: list[Registration] = []
 
+    def note_put(self, kind: str, args: tuple[Any, ...]) -> None:
+        """Note what others have put into one of Numba's contexts, beside its registries: it counts for everything."""
+        self._found.append(Registration(f"put {kind}", lambda _: True, ("put", kind, *map(_parts_of, args))))
+
     def all(self) -> list[Registration]:
         """Return it; what is new comes last."""
         registries = len(cpu_target.typing_context._registries) + len(cpu_target.target_context._registries)
@@ -360,6 +365,15 @@ class Registrations:
         if not since:
             self._look_for_replaced()
         return [r for r in found[since:] if r.counts(asked)] if since < len(found) else []
+
+
+def _parts_of(value: Any) -> Any:
+    """Return what counts of an argument: of a template its class, of a type of functions its templates."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_parts_of, value))
+    if isinstance(value, (AttributeTemplate, FunctionTemplate)):
+        return type(value)
+    return getattr(value, "templates", value) if isinstance(value, types.Function) else value
 
 
 registrations = Registrations()

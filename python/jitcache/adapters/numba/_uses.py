@@ -6,21 +6,28 @@ down. The names are the same from Numba 0.61 on.
 
 from __future__ import annotations
 
+import enum
 import functools
+import sys
+import types as pytypes
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from numba.core import base, compiler, pythonapi, sigutils, types
+import numpy as np
+from numba.core import base, compiler, ir, pylowering, pythonapi, sigutils, types
 from numba.core.datamodel import manager
 from numba.core.dispatcher import Dispatcher
+from numba.core.typeconv import castgraph, rules, typeconv
 from numba.core.typing import asnumbatype, context, templates
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 from numba.stencils.stencil import StencilFunc
 
+from jitcache._code import PLAIN
+
 from ._code import versioned
-from ._registered import is_foreign, is_foreign_template, name_of, name_of_template, names_of, written
+from ._registered import is_foreign, is_foreign_template, name_of, name_of_template, names_of, registrations, written
 from ._seen import current, here, is_made, making
 from ._watch import observed, unobserved, watching
 
@@ -326,6 +333,77 @@ def _type_stencil(original: Method) -> Method:
     return type_me
 
 
+# -- what object mode holds
+
+
+def _is_same_as_copy(value: Any) -> bool:
+    """Whether a pickle of a value gives what is not to be told from it in another process."""
+    kind = type(value)
+    if kind in PLAIN or isinstance(value, (type, types.Type, pytypes.ModuleType, pytypes.CodeType, Dispatcher)):
+        return True
+    if kind in (tuple, frozenset):
+        return all(map(_is_same_as_copy, value))
+    if isinstance(value, (enum.Enum, np.dtype, np.generic, np.ufunc)):
+        return True
+    module = getattr(value, "__module__", None)
+    found = sys.modules.get(module) if isinstance(module, str) and module != "__main__" else None
+    for part in str(getattr(value, "__qualname__", "")).split("."):
+        found = getattr(found, part, None)
+    return found is value
+
+
+def _note_held(value: Any) -> None:
+    """Refuse: loaded code would have a copy of an object that the program may change, or look at."""
+    seen = current()
+    if seen is not None and not _is_same_as_copy(value):
+        seen.refuse("object mode", f"holds an object of type {type(value).__qualname__}")
+
+
+def _hold(original: Method) -> Method:
+    def lower_const(self: Any, const: Any) -> Any:
+        _note_held(const)
+        return original(self, const)
+
+    return lower_const
+
+
+def _hold_block(original: Method) -> Method:
+    def load_dispatcher(self: Any, fnty: Any, argtypes: Any) -> Any:
+        """Numba puts a pickle of the block's intermediate code into compiled code."""
+        for block in fnty.dispatcher.func_ir.blocks.values():
+            for statement in block.find_insts(ir.Assign):
+                if isinstance(statement.value, (ir.Const, ir.FreeVar)):
+                    _note_held(statement.value.value)
+        return original(self, fnty, argtypes)
+
+    return load_dispatcher
+
+
+# -- what is put beside what is registered
+
+#: Where Numba's own methods that put something call one another.
+_CONTEXTS = tuple(str(m.__file__) for m in (base, context, typeconv, castgraph, rules))
+
+
+def _is_put_by_others() -> bool:
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename in _CONTEXTS:
+        if frame.f_code.co_name == "install_registry":
+            return False
+        frame = frame.f_back
+    return frame is not None and not versioned(frame.f_code.co_filename)
+
+
+def _putting(original: Method) -> Method:
+    def put(self: Any, *args: Any, **more: Any) -> Any:
+        if _is_put_by_others():
+            args = tuple(list(a) if hasattr(type(a), "__next__") else a for a in args)
+            registrations.note_put(original.__name__, (*args, *more.values()))
+        return original(self, *args, **more)
+
+    return put
+
+
 #: What is replaced: object, attribute, and what makes ours of what stands there.
 PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (types.functions.BaseFunction, "get_call_type", _call),
@@ -355,4 +433,18 @@ PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (compiler, "compile_extra", _compile_extra),
     (base.BaseContext, "compile_subroutine", _compile_subroutine),
     (StencilFunc, "_type_me", _type_stencil),
+    *(
+        (context.BaseContext, name, _putting)
+        for name in ("_insert_global", "_remove_global", "insert_attributes", "insert_function")
+    ),
+    *(
+        (base.BaseContext, name, _putting)
+        for name in (
+            *("insert_func_defn", "_insert_getattr_defn", "_insert_setattr_defn", "_insert_cast_defn"),
+            *("_insert_get_constant_defn", "insert_user_function"),
+        )
+    ),
+    (typeconv.TypeManager, "set_compatible", _putting),
+    (pylowering.PyLower, "lower_const", _hold),
+    (pythonapi.ObjModeUtils, "load_dispatcher", _hold_block),
 ]

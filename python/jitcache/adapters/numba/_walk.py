@@ -15,6 +15,7 @@ import datetime as dt
 import enum
 import functools
 import inspect
+import logging
 import re
 import sys
 import types as pytypes
@@ -34,6 +35,7 @@ from numba.np.ufunc.gufunc import GUFunc
 from numba.stencils.stencil import StencilFunc
 
 from jitcache._code import PLAIN, content_of
+from jitcache._module_files import file_of, has_file
 
 from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
 from ._data import DataWalker
@@ -46,6 +48,11 @@ _ADDRESS = re.compile("0x[0-9a-f]{4}")
 _LOOK_BY_TEXT = frozenset(("__dict__", "eval", "exec", "globals", "modules", "vars"))
 # By this it may look up a name that it makes in any module.
 _MAKES_NAMES = frozenset(("getattr",))
+
+# By these it may look at the lines of a function that it does not run.
+_READS_CODE = frozenset((
+    "__code__", "findsource", "getcomments", "getfile", "getsource", "getsourcefile", "getsourcelines",
+))  # fmt: skip
 
 
 # Types as bytes, of those that are the same for everybody.
@@ -97,6 +104,7 @@ class Walker(VersionedWalker):
         self._described_now: list[Any] = []  # types, from the outside in
         self._typed = are_typed()
         self._asked = 0  # how often it mattered what was met before
+        self._looks_for: tuple[str, ...] = ()  # the names in the code that Python runs, from the outside in
 
     def root(self, function: Any, *, lines: bool = False) -> dict[str, bytes]:
         """Return what a function depends on by label: itself, its defaults, each global and each cell."""
@@ -126,7 +134,7 @@ class Walker(VersionedWalker):
             typer = typeof_impl.dispatch(type(value))
             if not versioned(typer.__code__.co_filename):
                 self._put("typed by")
-                self._function(typer)
+                self._as_run(self._function, typer)
         super()._by_kind(value)
 
     def _again(self, value: Any) -> bool:
@@ -135,7 +143,7 @@ class Walker(VersionedWalker):
 
     def registered(self, parts: tuple[Any, ...]) -> bytes:
         """Return something that is registered with Numba as bytes; of a class that it made, what others put into it."""
-        return self._within(self._registered, parts)
+        return self._within(self._as_run, self._registered, parts)
 
     def _registered(self, parts: tuple[Any, ...]) -> None:
         for part in parts:
@@ -149,10 +157,17 @@ class Walker(VersionedWalker):
             else:
                 self._value(part)
 
+    def held(self, value: Any, names: tuple[str, ...]) -> bytes:
+        """Return what stands for a module, and is none, as bytes; Python code looks into it by some names."""
+        self._runs = True
+        self._looks_for = names
+        return self.describe(value)
+
     def names(self, space: dict[str, Any], names: tuple[str, ...], *, runs: bool) -> bytes:
         """Return what some names mean among the globals of code, that Python ``runs`` or Numba compiles, as bytes."""
         self._where = space.get("__name__")
         self._runs = runs
+        self._looks_for = names if runs else ()
         return self._within(self._names, space, names, runs)
 
     def _names(self, space: dict[str, Any], names: tuple[str, ...], runs: bool) -> None:
@@ -175,21 +190,27 @@ class Walker(VersionedWalker):
                     self._value(value)
 
     def _ran_module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
-        """Put a module that Python code looks into, by whatever names: its file, and what is plain in it."""
+        """Put a module that Python code looks into, by whatever names."""
         self._module(module, names)
-        if versioned_module(module) and _MAKES_NAMES.isdisjoint(names):
-            return
+        if versioned_module(module) and not _MAKES_NAMES.isdisjoint(names):
+            self._plain_in(module)
+
+    def _plain_in(self, module: pytypes.ModuleType) -> None:
+        """Put the file of a module, and what is plain in it."""
         if (id(module), "") in self._attributes:
             return
         self._attributes.add((id(module), ""))
-        self._file(module.__name__)
-        for name, value in module.__dict__.items():
+        if file_of(module) is not None or not hasattr(module, "__path__"):  # a namespace package has no code
+            self._file(module.__name__)
+        for name, value in list(module.__dict__.items()):
             if type(value) in PLAIN and not name.startswith("__"):
                 self._put(name, PLAIN[type(value)](value))
 
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
         self._asked += 1
+        if self._runs:  # whatever holds it, any of the code may look into it
+            names = tuple(dict.fromkeys((*(names or ()), *self._looks_for)))
         if versioned_module(module):
             self._additions(module, names or (), "versioned")
             return
@@ -199,6 +220,8 @@ class Walker(VersionedWalker):
         for name in names or ():
             self._attribute(module, name, names or ())
         self._computed(module, names or ())
+        if self._runs:
+            self._plain_in(module)
         self._where = where
 
     def _class_of_module(self, module: pytypes.ModuleType) -> None:
@@ -241,13 +264,25 @@ class Walker(VersionedWalker):
         code, names, texts = code_of(function.__code__)
         self._put("code", code)
         where, self._where = self._where, function.__globals__.get("__name__")
-        self._surroundings(function, names, texts)
+        outer = self._looks_for
         if self._runs:
+            self._looks_for = tuple(dict.fromkeys((*outer, *names, *texts)))
+        self._surroundings(function, names, texts)
+        self._looks_for = outer
+        if self._runs:
+            self._lines(function, names)
             self._said(function, {"__annotations__": getattr(function, "__annotations__", None)})
         if function.__dict__:
             self._dict({name: value for name, value in function.__dict__.items() if name != "__wrapped__"})
             self._wrapped(function)
         self._where = where
+
+    def _lines(self, function: pytypes.FunctionType, names: tuple[str, ...]) -> None:
+        """Put where a function is, and its source, if code may look at these."""
+        if not _READS_CODE.isdisjoint((*self._looks_for, *names)):
+            self._put("lines", lines_of(function))
+            if has_file(function.__code__.co_filename):
+                self._file(function.__module__)
 
     def _wrapped(self, function: pytypes.FunctionType) -> None:
         """Put the parameters that Numba takes for those of a function: of what it wraps, if it says so."""
@@ -291,8 +326,10 @@ class Walker(VersionedWalker):
         self._function(kernel.py_func)
 
     def _with_context(self, value: Any) -> None:
-        """What stands behind ``with``: objects of Numba's without a state."""
+        """What stands behind ``with``: objects of Numba's without a state, or others' that Numba runs."""
         self._class(type(value))
+        if not versioned_class(type(value)) and not self._again(value):
+            self._as_run(self._held, value)
 
     def _intrinsic(self, value: Any) -> None:
         self._put("intrinsic", value._name.encode())
@@ -312,6 +349,7 @@ class Walker(VersionedWalker):
     def _builtin(self, value: Any) -> None:
         self._refuse_reader(value)
         owner = value.__self__
+        self._in_c(owner.__module__ if isinstance(owner, type) else value.__module__)
         if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
             self._value(owner)
         self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
@@ -402,6 +440,7 @@ class Walker(VersionedWalker):
         type(functools.lru_cache(len)): DataWalker._memoised,
         contextvars.ContextVar: DataWalker._variable,
         weakref.ReferenceType: DataWalker._reference,
+        logging.Logger: DataWalker._logger,
         StencilFunc: _stencil,
         Dispatcher: _dispatcher,
         DUFunc: _ufunc,
