@@ -207,6 +207,20 @@ def test_without_the_mechanism_the_old_result_is_served(project: Project, row: L
     assert project.check(row.call, WITHOUT=row.without, **environment(row, 1)).out == row.right[0]
 
 
+@pytest.mark.parametrize("without", ["", "put"])
+@pytest.mark.parametrize(
+    "row", [r for r in ROWS if "for a function" in r.name or "lowering" in r.name], ids=lambda r: r.name
+)
+def test_what_was_put_before_install_is_seen(project: Project, row: Look, without: str) -> None:
+    prepare(project, row)
+    code = "import o\nfrom jitcache.adapters import numba as j\nj.install(everything=True)\n" + row.call
+    assert project.check(code, "later", WITHOUT=without).out == row.right[0]
+    change(project, row)
+    ran = project.check(code, "later", WITHOUT=without)
+    assert ran.out == row.right[not without]
+    assert without or project.check(code, "later").compiled == []
+
+
 EXTENSION = """
 #include <Python.h>
 static PyObject *get(PyObject *self, PyObject *none) { return PyLong_FromLong(VALUE); }

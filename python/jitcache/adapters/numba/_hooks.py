@@ -31,6 +31,7 @@ from ._code import versioned
 from ._entry import keep_reloads
 from ._loaded import LoadedLibrary, LoadedResult, Source
 from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
+from ._registered import registrations
 from ._walk import given_options
 
 if TYPE_CHECKING:
@@ -211,6 +212,8 @@ def attach() -> None:
             return
         FunctionIdentity._unique_ids = _random_ids()
         _llvm.note(options)
+        if not _attached:
+            registrations.note_earlier()
         for owner, name, make in _PLACES[_attached:]:
             setattr(owner, name, make(getattr(owner, name)))
             _attached += 1

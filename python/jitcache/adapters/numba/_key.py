@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ._walk import Walker
 
 #: Of what is stored: changes with what a reader has to know.
-FORMAT = 7
+FORMAT = 8
 
 # Settings that no code depends on; of the others all count, those of versions to come too.
 _IRRELEVANT = re.compile(

@@ -323,6 +323,32 @@ class Registrations:
         """Note what others have put into one of Numba's contexts, beside its registries: it counts for everything."""
         self._found.append(Registration(f"put {kind}", lambda _: True, ("put", kind, *map(_parts_of, args))))
 
+    def note_earlier(self) -> None:
+        """Note what others have put there before anybody could see it."""
+        made = vars(cpu_target)
+        if "_toplevel_typing_context" in made:
+            typing = cpu_target.typing_context
+            own = {t for r in typing._registries for t in (*r.functions, *r.attributes)}
+            own.update(t for r in typing._registries for _, kind in r.globals for t in getattr(kind, "templates", ()))
+            put = [type(t) for kept in (typing._functions, typing._attributes) for many in kept.values() for t in many]
+            put += [t for kind in typing._globals.values() for t in getattr(kind, "templates", ())]
+            for template in dict.fromkeys(put):
+                if template not in own and is_foreign_template(template):
+                    self.note_put("template", (template,))
+        if "_toplevel_target_context" in made:
+            target = cpu_target.target_context
+            rows = (r for registry in target._registries for many in _lowered(registry) for r in many)
+            known = {id(row[0]) for row in rows}
+            for selector in (
+                *target._defns.values(),
+                *target._getattrs.values(),
+                *target._setattrs.values(),
+                target._casts,
+            ):
+                for signature, implementation in selector.versions:
+                    if id(implementation) not in known and is_foreign(implementation, *signature):
+                        self.note_put("lowering", (tuple(signature), implementation))
+
     def all(self) -> list[Registration]:
         """Return it; what is new comes last."""
         registries = len(cpu_target.typing_context._registries) + len(cpu_target.target_context._registries)
@@ -365,6 +391,10 @@ class Registrations:
         if not since:
             self._look_for_replaced()
         return [r for r in found[since:] if r.counts(asked)] if since < len(found) else []
+
+
+def _lowered(registry: Any) -> tuple[Any, ...]:
+    return registry.functions, registry.getattrs, registry.setattrs, registry.casts
 
 
 def _parts_of(value: Any) -> Any:
