@@ -8,6 +8,7 @@ yet; $WITHOUT names mechanisms to take out, and $CPU another CPU to be.
 from __future__ import annotations
 
 import itertools
+import logging
 import operator
 import os
 import sys
@@ -57,6 +58,7 @@ def take_out(what: str) -> None:
     from jitcache import _dependency_walk
     from jitcache.adapters.numba import (
         _addresses,
+        _contexts,
         _cpu,
         _data,
         _entry,
@@ -64,6 +66,7 @@ def take_out(what: str) -> None:
         _key,
         _loaded,
         _lookup,
+        _object_mode,
         _objects,
         _outside,
         _overloads,
@@ -244,6 +247,36 @@ def take_out(what: str) -> None:
         _walk._REFUSED[numba.types.FunctionType] = "first-class function"
     elif what == "compiled before":
         _uses._count_compiled = lambda dispatcher: None
+    elif what == "whatever holds it":
+        walker._plain_in = lambda self, module: None
+        walker._looks_for = property(lambda self: (), lambda self, names: None)
+    elif what == "modules without a file":
+        imported = _seen.Seen.imported
+        _seen.Seen.imported = lambda self, m, names: imported(self, m, names) if getattr(m, "__file__", 0) else None
+    elif what == "opened":
+        _objects._is_opened = lambda value: False
+    elif what == "locked":
+        _objects._LOCK = None
+    elif what == "logger":
+        del walker.kinds[logging.Logger]
+    elif what == "left out":
+        walker._left_out = lambda self, value: None
+    elif what == "in C":
+        walker._in_c = lambda self, module: None
+    elif what == "as run":
+        walker._as_run = lambda self, describe, *args: describe(*args)
+    elif what == "with":
+        walker.kinds[_walk.WithContext] = lambda self, value: self._class(type(value))
+    elif what == "lines":
+        _walk._READS_CODE = frozenset()
+    elif what == "status":
+        _watch._ask_status = lambda path: None
+    elif what == "by number":
+        _watch.READS[:] = [read for read in _watch.READS if read[2] is not _watch._using_number]
+    elif what == "put":
+        _contexts.note_put = lambda kind, args: None
+    elif what == "object mode":
+        _object_mode._note_held = lambda value: None
     elif what == "content":
         described = walker.root
 

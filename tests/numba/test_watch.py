@@ -92,6 +92,9 @@ def test_what_others_put_in_a_place_meanwhile_stays(project: Project) -> None:
         called.clear()
         os.stat("."), os.access(".", os.R_OK), os.lstat("."), os.getcwd(), os.environ["HOME"], list(os.environ)
         os.path.islink(".") or os.readlink("/proc/self/exe")
+        number, into = os.open("/proc/self/exe", 0), [bytearray(1)]
+        os.getcwdb(), os.fstat(number), os.read(number, 1), os.pread(number, 1, 0)
+        os.readv(number, into), os.preadv(number, into, 0), os.close(number)
         importlib.import_module("json"), __import__("json"), warnings.warn(f"{n}")
         print(len({name for _, name in theirs} - set(called)))
         with _watch.watching():

@@ -51,7 +51,11 @@ def versioned(path: str) -> bool:
 def versioned_module(module: pytypes.ModuleType) -> bool:
     """Return the same for a module: whether its version is in every key."""
     path = getattr(module, "__file__", None)
-    return module.__name__ in sys.builtin_module_names if path is None else versioned(path)
+    if path is not None:
+        return versioned(path)
+    # That of files is _io, but says it is io.
+    names = module.__name__, getattr(getattr(module, "__spec__", None), "name", None)
+    return any(name in sys.builtin_module_names for name in names)
 
 
 def versioned_class(cls: type) -> bool:

@@ -28,10 +28,11 @@ from jitcache._fork import ForkLock
 
 from . import _llvm, _uses
 from ._code import versioned
+from ._contexts import note_earlier
 from ._entry import keep_reloads
 from ._loaded import LoadedLibrary, LoadedResult, Source
+from ._options import given_options
 from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
-from ._walk import given_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -211,6 +212,8 @@ def attach() -> None:
             return
         FunctionIdentity._unique_ids = _random_ids()
         _llvm.note(options)
+        if not _attached:
+            note_earlier()
         for owner, name, make in _PLACES[_attached:]:
             setattr(owner, name, make(getattr(owner, name)))
             _attached += 1

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import copyreg
 import ctypes
+import io
 import re
 import sys
+import threading
 import types as pytypes
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +21,7 @@ import numba
 from numba.core import types
 from numba.core.typing.typeof import typeof_impl
 
+from jitcache._code import PLAIN
 from jitcache._dependency_walk import DependencyWalker, below, hides_state, text_of, told
 from jitcache._module_files import content_of_module
 
@@ -26,8 +29,9 @@ from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
 
 if TYPE_CHECKING:
     import contextvars
+    import logging
     import weakref
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _ADDRESS = re.compile("0x[0-9a-f]+")
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
@@ -51,6 +55,31 @@ def _content_of_slot(slot: Any, value: Any) -> Any:
 
 class _Item(NamedTuple):
     x: int
+
+
+# What a class has that is written in C, but for what all classes have.
+_IN_C = (
+    pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType, pytypes.WrapperDescriptorType,
+    pytypes.GetSetDescriptorType,
+)  # fmt: skip
+_OF_ALL = frozenset(("__dict__", "__weakref__"))
+_LOCK = type(threading.Lock())
+_WITHOUT_STATE = (_LOCK, type(threading.RLock()), threading.local)
+
+
+def _is_opened(value: Any) -> bool:
+    """Whether an object of Python's own, written in C, may hold what no file of a program says: a file, a generator."""
+    kind = type(value)
+    if isinstance(value, _WITHOUT_STATE) or kind.__name__ == "PyCapsule" or not versioned_class(kind):
+        return False
+    if any(isinstance(held, pytypes.FunctionType) for cls in kind.__mro__ for held in vars(cls).values()):
+        return False
+    return not (isinstance(value, io.IOBase) and not value.closed and not value.readable())
+
+
+def is_run(cls: type) -> bool:
+    """Return whether Numba runs the methods of a class, as it is made of one of Numba's: a type, a pass, a model."""
+    return any(base.__module__.startswith("numba.") and versioned_class(base) for base in cls.__mro__[1:-1])
 
 
 # The attributes in which Numba's templates keep results.
@@ -102,6 +131,9 @@ class ObjectWalker(DependencyWalker):
         self.classes: dict[str, type] = {}
         self._runs = False  # whether Python runs the code that uses the values, rather than Numba compiling it
         self._where: Any = None  # the name of the module that the described value belongs to
+        # As _numbers and _attributes, for what Python runs inside of what it does not.
+        self._run_numbers: dict[int, int] = {}
+        self._run_attributes: set[tuple[int, str]] = set()
         self._by_id: dict[int, set[str]] = {}  # which modules hold a value, by its id; made once per walk
 
     def _function(self, function: pytypes.FunctionType) -> None:
@@ -119,7 +151,9 @@ class ObjectWalker(DependencyWalker):
         """Put a value, or the content of a module's file if it cannot be described."""
         try:
             self._out.append(self._within(self._value, value))
-        except Unkeyable:
+        except Unkeyable as e:
+            if e.reason == "opened":
+                raise
             self._file(module, value)
 
     def _class(self, cls: type) -> None:
@@ -135,10 +169,34 @@ class ObjectWalker(DependencyWalker):
         where, self._where = self._where, cls.__module__
         for base in (*cls.__mro__[1:-1], type(cls)):
             self._value(base)
+        if is_run(cls):
+            self._as_run(self._members_of, cls)
+        else:
+            self._members_of(cls)
+        self._where = where
+
+    def _members_of(self, cls: type) -> None:
+        if any(isinstance(v, _IN_C) for n, v in vars(cls).items() if n not in _OF_ALL):
+            self._in_c(cls.__module__)
         self._members(cls)
         if self._runs:
             self._said(cls, vars(cls))
-        self._where = where
+
+    def _as_run(self, describe: Callable[..., None], *args: Any) -> None:
+        """Put what Python runs, all of it, also what was met where Numba compiles."""
+        before = self._runs, self._numbers, self._attributes
+        if not self._runs:
+            self._runs, self._numbers, self._attributes = True, self._run_numbers, self._run_attributes
+        try:
+            describe(*args)
+        finally:
+            self._runs, self._numbers, self._attributes = before
+
+    def _in_c(self, module: Any) -> None:
+        """Put the file of others' code that nobody can describe, as it is in C."""
+        found = sys.modules.get(module) if self._runs and isinstance(module, str) else None
+        if found is not None and not versioned_module(found):
+            self._file(module)
 
     def _told(self, cls: type) -> None:
         """Put the classes that are registered with an abstract class, or with one derived from it."""
@@ -172,6 +230,19 @@ class ObjectWalker(DependencyWalker):
         """Put what a weak reference refers to."""
         self._put("reference")
         self._value(value())
+
+    def _logger(self, value: logging.Logger) -> None:
+        """A logger, which pickles name: where Python looks at it, what is plain in it and in those above."""
+        self._put("logger", value.name.encode())
+        if not self._runs:
+            return
+        self._value(value.manager.disable)
+        if not versioned_class(type(value)):
+            self._class(type(value))
+        above: logging.Logger | None = value
+        while above is not None:
+            self._value({name: held for name, held in sorted(vars(above).items()) if type(held) in PLAIN})
+            above = above.parent
 
     def _variable(self, value: contextvars.ContextVar[Any]) -> None:
         """Put a context variable with its value in the present context."""
@@ -227,10 +298,22 @@ class ObjectWalker(DependencyWalker):
             own: Any = copyreg.dispatch_table.get(type(value))
             reduced = value.__reduce_ex__(4) if own is None else own(value)
         except Exception:  # noqa: BLE001 - from the value's own code
+            if self._runs and _is_opened(value):
+                raise Unkeyable("opened", name) from None
+            if type(value) is _LOCK:
+                self._put("locked", str(value.locked()).encode())
             for module in sorted(self._holders(value)) or [self._where]:
                 self._file(module, name)
             self._value(getattr(value, "__dict__", None))  # of a threading.local, that of this thread
         else:
             parts = (reduced,) if isinstance(reduced, str) else reduced
+            if isinstance(reduced, str):
+                self._in_c(getattr(value, "__module__", None))
             for part in parts:
                 self._value(list(part) if hasattr(type(part), "__next__") else part)
+            self._left_out(value)
+
+    def _left_out(self, value: Any) -> None:
+        """Put what pickles of Python's own leave out: where an exception comes from."""
+        if isinstance(value, BaseException):
+            self._value((value.__cause__, value.__context__))

@@ -255,7 +255,8 @@ class Results(Overloads):
     """Overloads whose results are CompileResult."""
 
     def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
-        if any(not lifted.can_cache for lifted in result.lifted):
+        # Of a block that has no code of its own there is None.
+        if any(lifted is not None and not lifted.can_cache for lifted in result.lifted):
             reason, why = "lifted loops", "as it uses lifted code"
         elif not self._is_known(result.library, lookup):
             reason = "dynamic globals"

@@ -318,6 +318,10 @@ class Registrations:
         self._examined: dict[int, int] = {}  # how many items of each container were looked at
         self._found: list[Registration] = []
 
+    def add(self, registration: Registration) -> None:
+        """Add one that is in none of Numba's lists."""
+        self._found.append(registration)
+
     def all(self) -> list[Registration]:
         """Return the registrations, new ones last."""
         registries = len(cpu_target.typing_context._registries) + len(cpu_target.target_context._registries)

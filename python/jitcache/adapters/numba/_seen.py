@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import types as pytypes
 import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,6 @@ from ._registered import registrations
 from ._walk import Walker
 
 if TYPE_CHECKING:
-    import types as pytypes
     from collections.abc import Iterator
 
     from ._world import Question
@@ -46,7 +46,10 @@ class Names(NamedTuple):
         found = sys.modules.get(self.module)
         if found is None:
             return _NOT_IMPORTED
-        now = walker.names(found.__dict__, self.names, runs=self.runs)
+        if isinstance(found, pytypes.ModuleType):
+            now = walker.names(found.__dict__, self.names, runs=self.runs)
+        else:
+            now = walker.held(found, self.names)
         first = late.get(self.module)
         if first is None:
             return now
@@ -175,14 +178,21 @@ class Seen:
             except Exception as e:  # noqa: BLE001 - a cache never fails the program
                 self.refuse(getattr(e, "reason", "error"), f"{label.module}: {type(e).__name__}: {e}")
 
-    def imported(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
-        """Note that code imports a module and may look up ``names`` in it."""
-        path = file_of(module)
-        if path is None or versioned(path):
+    def imported(self, module: Any, names: tuple[str, ...]) -> None:
+        """Note that code imports a module, or an object in its place, and may look up ``names`` in it."""
+        is_module = isinstance(module, pytypes.ModuleType)
+        if is_module and versioned_module(module):
             return
-        if has_file(path):
-            self.files[module.__name__] = None
-        self._look(Names(module.__name__, names, True))
+        name = module.__name__ if is_module else None
+        if name is None or sys.modules.get(name) is not module:
+            name = next((n for n, m in list(sys.modules.items()) if m is module), None)
+        if name is None:
+            self.refuse("no file", f"{module} is not where modules are")
+            return
+        path = file_of(module) if is_module else None
+        if path is not None and has_file(path):
+            self.files[name] = None
+        self._look(Names(name, names, True))
 
     def ask_world(self, question: Question) -> None:
         """Note a question about the world outside, with the answer."""

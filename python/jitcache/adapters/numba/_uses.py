@@ -19,6 +19,7 @@ from numba.np.ufunc.gufunc import GUFunc
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 from numba.stencils.stencil import StencilFunc
 
+from . import _contexts, _object_mode
 from ._code import versioned
 from ._registered import is_foreign, is_foreign_template, name_of, name_of_template, names_of, written
 from ._seen import current, here, is_made, making
@@ -355,4 +356,6 @@ PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (compiler, "compile_extra", _compile_extra),
     (base.BaseContext, "compile_subroutine", _compile_subroutine),
     (StencilFunc, "_type_me", _type_stencil),
+    *_contexts.PLACES,
+    *_object_mode.PLACES,
 ]

@@ -15,6 +15,7 @@ import datetime as dt
 import enum
 import functools
 import inspect
+import logging
 import re
 import sys
 import types as pytypes
@@ -34,10 +35,12 @@ from numba.np.ufunc.gufunc import GUFunc
 from numba.stencils.stencil import StencilFunc
 
 from jitcache._code import PLAIN, content_of
+from jitcache._module_files import file_of, has_file
 
 from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
 from ._data import DataWalker
 from ._objects import are_typed
+from ._options import given_options
 from ._versioned import BUILTINS, VersionedWalker, original
 
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
@@ -46,11 +49,13 @@ _ADDRESS = re.compile("0x[0-9a-f]{4}")
 _LOOK_BY_TEXT = frozenset(("__dict__", "eval", "exec", "globals", "modules", "vars"))
 # Code that mentions this may compute a name, and look it up in any module.
 _MAKES_NAMES = frozenset(("getattr",))
-
+# By these it may look at the lines of a function that it does not run.
+_READS_CODE = frozenset((
+    "__code__", "findsource", "getcomments", "getfile", "getsource", "getsourcefile", "getsourcelines",
+))  # fmt: skip
 
 # The bytes of those types whose description does not depend on what the walk met before.
 _types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
-
 
 # Types that are refused, with the reason. A type is looked up by the bases of its class.
 _REFUSED: dict[type, str] = {
@@ -60,19 +65,6 @@ _REFUSED: dict[type, str] = {
     types.ExternalFunctionPointer: "C function pointer",
     types.DeferredType: "deferred type",
 }
-
-
-_given_options: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
-
-
-def given_options(dispatcher: Any) -> dict[str, Any]:
-    """Return the options of a jitted function as they were at the first call. Numba later removes parts of some."""
-    found = _given_options.get(dispatcher)
-    if found is None:
-        options = dispatcher.targetoptions
-        found = {name: dict(v) if isinstance(v, dict) else v for name, v in options.items()}
-        _given_options[dispatcher] = found
-    return found
 
 
 def _first_class(_walker: DataWalker, value: Any) -> None:
@@ -97,6 +89,7 @@ class Walker(VersionedWalker):
         self._described_now: list[Any] = []  # the types that are being described, the outermost first
         self._typed = are_typed()
         self._asked = 0  # how often the bytes may have depended on what the walk met before
+        self._looks_for: tuple[str, ...] = ()  # names in the code that Python runs, from the outside in
 
     def root(self, function: Any, *, lines: bool = False) -> dict[str, bytes]:
         """Return what a function depends on, by label: itself, its defaults, each global and each cell."""
@@ -126,7 +119,7 @@ class Walker(VersionedWalker):
             typer = typeof_impl.dispatch(type(value))
             if not versioned(typer.__code__.co_filename):
                 self._put("typed by")
-                self._function(typer)
+                self._as_run(self._function, typer)
         super()._by_kind(value)
 
     def _again(self, value: Any) -> bool:
@@ -135,7 +128,7 @@ class Walker(VersionedWalker):
 
     def registered(self, parts: tuple[Any, ...]) -> bytes:
         """Return the parts of a registration as bytes. Classes count by the members that others have written."""
-        return self._within(self._registered, parts)
+        return self._within(self._as_run, self._registered, parts)
 
     def _registered(self, parts: tuple[Any, ...]) -> None:
         for part in parts:
@@ -149,10 +142,17 @@ class Walker(VersionedWalker):
             else:
                 self._value(part)
 
+    def held(self, value: Any, names: tuple[str, ...]) -> bytes:
+        """Return what stands for a module, and is none, as bytes; Python code looks into it by some names."""
+        self._runs = True
+        self._looks_for = names
+        return self.describe(value)
+
     def names(self, space: dict[str, Any], names: tuple[str, ...], *, runs: bool) -> bytes:
         """Return as bytes what names mean in the globals of code, which Python ``runs`` or else Numba compiles."""
         self._where = space.get("__name__")
         self._runs = runs
+        self._looks_for = names if runs else ()
         return self._within(self._names, space, names, runs)
 
     def _names(self, space: dict[str, Any], names: tuple[str, ...], runs: bool) -> None:
@@ -177,19 +177,25 @@ class Walker(VersionedWalker):
     def _ran_module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         """Put a module that Python code looks into, perhaps by computed names: its file, and its plain values."""
         self._module(module, names)
-        if versioned_module(module) and _MAKES_NAMES.isdisjoint(names):
-            return
+        if versioned_module(module) and not _MAKES_NAMES.isdisjoint(names):
+            self._plain_in(module)
+
+    def _plain_in(self, module: pytypes.ModuleType) -> None:
+        """Put the file of a module, and what is plain in it."""
         if (id(module), "") in self._attributes:
             return
         self._attributes.add((id(module), ""))
-        self._file(module.__name__)
-        for name, value in module.__dict__.items():
+        if file_of(module) is not None or not hasattr(module, "__path__"):  # a namespace package has no code
+            self._file(module.__name__)
+        for name, value in list(module.__dict__.items()):
             if type(value) in PLAIN and not name.startswith("__"):
                 self._put(name, PLAIN[type(value)](value))
 
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
         self._asked += 1
+        if self._runs:  # whatever holds it, any of the code may look into it
+            names = tuple(dict.fromkeys((*(names or ()), *self._looks_for)))
         if versioned_module(module):
             self._additions(module, names or (), "versioned")
             return
@@ -199,6 +205,8 @@ class Walker(VersionedWalker):
         for name in names or ():
             self._attribute(module, name, names or ())
         self._computed(module, names or ())
+        if self._runs:
+            self._plain_in(module)
         self._where = where
 
     def _class_of_module(self, module: pytypes.ModuleType) -> None:
@@ -241,13 +249,25 @@ class Walker(VersionedWalker):
         code, names, texts = code_of(function.__code__)
         self._put("code", code)
         where, self._where = self._where, function.__globals__.get("__name__")
-        self._surroundings(function, names, texts)
+        outer = self._looks_for
         if self._runs:
+            self._looks_for = tuple(dict.fromkeys((*outer, *names, *texts)))
+        self._surroundings(function, names, texts)
+        self._looks_for = outer
+        if self._runs:
+            self._lines(function, names)
             self._said(function, {"__annotations__": getattr(function, "__annotations__", None)})
         if function.__dict__:
             self._dict({name: value for name, value in function.__dict__.items() if name != "__wrapped__"})
             self._wrapped(function)
         self._where = where
+
+    def _lines(self, function: pytypes.FunctionType, names: tuple[str, ...]) -> None:
+        """Put where a function is, and its source, if code may look at these."""
+        if not _READS_CODE.isdisjoint((*self._looks_for, *names)):
+            self._put("lines", lines_of(function))
+            if has_file(function.__code__.co_filename):
+                self._file(function.__module__)
 
     def _wrapped(self, function: pytypes.FunctionType) -> None:
         """Put the parameters that Numba takes for a function's: if it has ``__wrapped__``, those of what it wraps."""
@@ -291,8 +311,10 @@ class Walker(VersionedWalker):
         self._function(kernel.py_func)
 
     def _with_context(self, value: Any) -> None:
-        """Put a context of Numba's for ``with``. These objects have no state."""
+        """Put an object that stands behind ``with``: Numba's own have no state; others' are run by Numba."""
         self._class(type(value))
+        if not versioned_class(type(value)) and not self._again(value):
+            self._as_run(self._held, value)
 
     def _intrinsic(self, value: Any) -> None:
         self._put("intrinsic", value._name.encode())
@@ -312,6 +334,7 @@ class Walker(VersionedWalker):
     def _builtin(self, value: Any) -> None:
         self._refuse_reader(value)
         owner = value.__self__
+        self._in_c(owner.__module__ if isinstance(owner, type) else value.__module__)
         if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
             self._value(owner)
         self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
@@ -402,6 +425,7 @@ class Walker(VersionedWalker):
         type(functools.lru_cache(len)): DataWalker._memoised,
         contextvars.ContextVar: DataWalker._variable,
         weakref.ReferenceType: DataWalker._reference,
+        logging.Logger: DataWalker._logger,
         StencilFunc: _stencil,
         Dispatcher: _dispatcher,
         DUFunc: _ufunc,

@@ -28,7 +28,7 @@ from ._seen import Seen, current, here, names_in
 from ._versioned import original as own_of
 from ._versioned import put_instead, readers
 from ._warned import showing
-from ._world import ENTRY, FOLDER, MODULE, VARIABLE, Question
+from ._world import ENTRY, FOLDER, MODULE, STATUS, VARIABLE, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -219,12 +219,30 @@ def _imports(asker: Any) -> bool:
     return False
 
 
+#: Functions of Python's that ask for a file's status, and tell no more of it than what and where it is.
+_ASKS_WHAT = frozenset((
+    "_joinrealpath", "checkcache", "exists", "is_dir", "is_file", "is_symlink", "isdir", "isfile", "islink", "lexists",
+    "resolve", "updatecache",
+))  # fmt: skip
+
+
+def _ask_status(path: Any) -> None:
+    """Note that others' code may be told when a file was written, and by whom it may be used."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and is_standard(frame.f_code.co_filename):
+        if frame.f_code.co_name in _ASKS_WHAT:
+            return
+        frame = frame.f_back
+    _quietly(here.open[-1].ask_world, Question(STATUS, os.path.abspath(os.fsdecode(path))))
+
+
 def _looking(original: Callable[..., Any]) -> Callable[..., Any]:
     def looked(path: Any = ".", *args: Any, **more: Any) -> Any:
         if _asker() is not None:
             known = isinstance(path, (str, bytes, os.PathLike))
             if known and _quietly(os.path.isfile, path):
                 _quietly(here.open[-1].read, os.fsdecode(path))
+                _ask_status(path)
             else:
                 here.open[-1].refuse("file", f"code asks whether {path} exists, or what it is")
         return original(path, *args, **more)
@@ -238,9 +256,19 @@ def _following(original: Callable[..., Any]) -> Callable[..., Any]:
             if _quietly(os.path.isfile, path):
                 _quietly(here.open[-1].read, os.fsdecode(path))
             _quietly(here.open[-1].ask_world, Question(ENTRY, os.fsdecode(path)))
+            _ask_status(path)
         return original(path, *args, **more)
 
     return followed
+
+
+def _using_number(original: Callable[..., Any]) -> Callable[..., Any]:
+    def used(number: Any, *args: Any, **more: Any) -> Any:
+        if _asker() is not None:
+            here.open[-1].refuse("file", f"{number}, which is open, is read")
+        return original(number, *args, **more)
+
+    return used
 
 
 def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -278,10 +306,9 @@ def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
             raise
         if frame is not None:
             names = names_in(frame.f_code)
-            found = [module, *(getattr(module, str(n), None) for n in (args[3] if len(args) > 3 and args[3] else ()))]
-            for one in found:
-                if isinstance(one, type(sys)):
-                    _quietly(here.open[-1].imported, one, names)
+            found = [getattr(module, str(n), None) for n in (args[3] if len(args) > 3 and args[3] else ())]
+            for one in (module, *(m for m in found if isinstance(m, type(sys)))):
+                _quietly(here.open[-1].imported, one, names)
         return module
 
     return imported
@@ -297,6 +324,8 @@ READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (os, "lstat", _following),
     (os, "readlink", _following),
     (os, "getcwd", _placing),
+    (os, "getcwdb", _placing),
+    *((os, name, _using_number) for name in ("fstat", "pread", "preadv", "read", "readv")),
     (builtins, "__import__", _importing),
     (importlib, "import_module", _importing),
     (warnings, "_showwarnmsg", showing),

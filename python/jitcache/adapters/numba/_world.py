@@ -11,7 +11,7 @@ from jitcache._module_files import is_there
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VARIABLE, MODULE, FOLDER, ENTRY = "environment", "module", "folder", "entry"
+VARIABLE, MODULE, FOLDER, ENTRY, STATUS = "environment", "module", "folder", "entry", "status"
 
 
 def _entry(path: str) -> str | None:
@@ -23,11 +23,21 @@ def _entry(path: str) -> str | None:
         return None
 
 
+def _status(path: str) -> str | None:
+    """Return who may use what is at a path, and when that was written."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return f"{found.st_mode:o} {found.st_uid} {found.st_gid} {found.st_size} {found.st_mtime_ns}"
+
+
 _ANSWERS: dict[str, Callable[[str], str | None]] = {
     VARIABLE: os.environ.get,
     MODULE: lambda name: "there" if is_there(name) else None,
     FOLDER: lambda _: os.getcwd(),
     ENTRY: _entry,
+    STATUS: _status,
 }
 
 

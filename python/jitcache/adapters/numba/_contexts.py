@@ -1,0 +1,122 @@
+"""What others put into Numba's contexts and rules of conversion directly, beside its registries."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types as pytypes
+from typing import Any, Callable
+
+from numba.core import base, types
+from numba.core.registry import cpu_target
+from numba.core.typeconv import castgraph, rules, typeconv
+from numba.core.typing import context
+from numba.core.typing.templates import AttributeTemplate, FunctionTemplate
+
+from ._code import versioned
+from ._registered import Registration, is_foreign, is_foreign_template, registrations
+
+Method = Callable[..., Any]
+
+
+def note_put(kind: str, args: tuple[Any, ...]) -> None:
+    """Note what others have put. It counts for every function."""
+    registrations.add(Registration(f"put {kind}", lambda _: True, ("put", kind, *map(_parts_of, args))))
+
+
+def note_earlier() -> None:
+    """Note what others have put there before ``install``."""
+    made = vars(cpu_target)
+    if "_toplevel_typing_context" in made:
+        typing = cpu_target.typing_context
+        own = {t for r in typing._registries for t in (*r.functions, *r.attributes)}
+        own.update(t for r in typing._registries for _, kind in r.globals for t in getattr(kind, "templates", ()))
+        put = [type(t) for kept in (typing._functions, typing._attributes) for many in kept.values() for t in many]
+        put += [t for kind in typing._globals.values() for t in getattr(kind, "templates", ())]
+        for template in dict.fromkeys(put):
+            if template not in own and is_foreign_template(template):
+                note_put("template", (template,))
+    if "_toplevel_target_context" in made:
+        target = cpu_target.target_context
+        rows = (r for registry in target._registries for many in _lowered(registry) for r in many)
+        known = {id(row[0]) for row in rows}
+        for selector in (
+            *target._defns.values(),
+            *target._getattrs.values(),
+            *target._setattrs.values(),
+            target._casts,
+        ):
+            for signature, implementation in selector.versions:
+                if id(implementation) not in known and is_foreign(implementation, *signature):
+                    note_put("lowering", (tuple(signature), implementation))
+
+
+def _lowered(registry: Any) -> tuple[Any, ...]:
+    return registry.functions, registry.getattrs, registry.setattrs, registry.casts
+
+
+def _parts_of(value: Any) -> Any:
+    """Return what counts of an argument: of a template its class, of a type of functions its templates."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_parts_of, value))
+    if isinstance(value, (AttributeTemplate, FunctionTemplate)):
+        return type(value)
+    return getattr(value, "templates", value) if isinstance(value, types.Function) else value
+
+
+# Files of Numba's methods that put something, which call one another.
+_CONTEXTS = tuple(str(m.__file__) for m in (base, context, typeconv, castgraph, rules))
+
+
+def _is_put_by_others() -> bool:
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename in _CONTEXTS:
+        if frame.f_code.co_name == "install_registry":
+            return False
+        frame = frame.f_back
+    return frame is not None and not versioned(frame.f_code.co_filename)
+
+
+_TYPING = ("insert_attributes", "insert_function", "insert_global", "insert_user_function", "_remove_global")
+_TARGET = (
+    "insert_func_defn", "_insert_getattr_defn", "_insert_setattr_defn", "_insert_cast_defn",
+    "_insert_get_constant_defn", "insert_user_function",
+)  # fmt: skip
+
+
+def _putting(original: Method) -> Method:
+    @functools.wraps(original)
+    def put(self: Any, *args: Any, **more: Any) -> Any:
+        if _is_put_by_others():
+            args = tuple(list(a) if hasattr(type(a), "__next__") else a for a in args)
+            note_put(original.__name__, (*args, *more.values()))
+        return original(self, *args, **more)
+
+    return put
+
+
+def _installing(original: Method) -> Method:
+    """Let Numba put a registry's thousands of things by its own methods: a registry is looked at by itself."""
+
+    def install_registry(self: Any, registry: Any) -> Any:
+        for name in (*_TYPING, *_TARGET):
+            own = getattr(getattr(type(self), name, None), "__wrapped__", None)
+            if own is not None:
+                vars(self)[name] = pytypes.MethodType(own, self)
+        try:
+            return original(self, registry)
+        finally:
+            for name in (*_TYPING, *_TARGET):
+                vars(self).pop(name, None)
+
+    return install_registry
+
+
+#: What is replaced, as in ``_uses``.
+PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
+    (context.BaseContext, "install_registry", _installing),
+    (base.BaseContext, "install_registry", _installing),
+    *((context.BaseContext, name, _putting) for name in _TYPING),
+    *((base.BaseContext, name, _putting) for name in _TARGET),
+    (typeconv.TypeManager, "set_compatible", _putting),
+]
