@@ -91,7 +91,7 @@ def _serve(original: Callable[..., bool], cache: Cache, module: Any, given: tupl
     _, output_dir, output_name, output_arch, _, options = given
     try:
         key = key_of(module, output_name, output_arch, options)
-    except OSError as e:  # a library or a header that cannot be read
+    except Exception as e:  # noqa: BLE001 - a file that cannot be read, or a name whose meaning is not known
         return _by_warp(original, module, given, e)
     if key is None:
         reasons["changed since the process started"] += 1
@@ -132,7 +132,7 @@ def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...]
             else:
                 reasons["changed while it was compiled"] += 1
             place(Path(output_dir), files)
-        except OSError as e:
+        except Exception as e:  # noqa: BLE001 - as for the first key, or a folder that cannot be written
             return _by_warp(original, module, given, e)
         return result
 
