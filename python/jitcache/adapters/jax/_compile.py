@@ -30,16 +30,17 @@ class Compile:
     lease is of no use any more.
 
     ``waits``: whether the call may wait for another process that compiles the same.
+    ``why``: why nothing is looked up or stored, "" if it is.
     """
 
-    def __init__(self, *, waits: bool) -> None:
-        self.waits = waits
+    def __init__(self, *, waits: bool, why: str = "") -> None:
+        self.waits, self.why = waits, why
         self._leases: dict[str, Lease] = {}
         self._missed: tuple[str, float] | None = None
 
     def look_up(self, cache: Cache, name: str) -> bytes | None:
         """Return the entry, or None with the lease to compile it."""
-        if name in self._leases:
+        if self.why or name in self._leases:
             return None
         key = key_of(name)
         if key is None:
@@ -54,7 +55,9 @@ class Compile:
     def store(self, cache: Cache, name: str, data: bytes) -> None:
         """Store an entry; it replaces one that was found and that JAX could not use."""
         lease = self._leases.pop(name, None)
-        if lease is None:
+        if self.why:
+            reasons[self.why] += 1
+        elif lease is None:
             put(cache, name, data)
         elif not lease.commit(data):
             reasons[cache.last_reason or "not stored"] += 1
