@@ -147,6 +147,15 @@ def test_constants_that_have_one_hash_are_two_modules(project: Project, what: st
     assert project.compiled() == 0
 
 
+def test_function_of_a_tile_is_kept(project: Project) -> None:
+    """Warp changes the type of a tile while it generates code, and the key stays the same."""
+    takes = "9.0\n\n@wp.func\ndef g(t: wp.tile(dtype=float, shape=(2,))):\n    return wp.tile_extract(t, 0)\n"
+    for compiles in (1, 0):
+        constant(project, takes, "g(wp.tile_ones(shape=(2,), dtype=float))")
+        assert project.run(OURS + CALL)["result"] == [1.0, 1.0, 1.0]
+        assert project.compiled() == compiles
+
+
 def test_with_warp_s_own_cache_such_constants_are_one(project: Project) -> None:
     """The other column of the table in docs/warp.md."""
     one, other, use = TWINS["vectors"]

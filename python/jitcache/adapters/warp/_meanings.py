@@ -13,7 +13,7 @@ import builtins
 import functools
 import threading
 import types as pytypes
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import warp
 from warp._src import codegen, context, types
@@ -138,7 +138,7 @@ def _noted(original: Callable[..., bytes]) -> Callable[..., bytes]:
 
 def _outer_names(adj: Any) -> list[tuple[str, ...]]:
     """Return the names in a function that it may have from outside, with the attributes that it reads of them."""
-    own = _own_names(adj)
+    own = _own_names(adj) - set(getattr(adj, "callable_arg_values", None) or {})
     found = set()
     for node in ast.walk(adj.tree):
         attributes, root = [], node
@@ -214,10 +214,15 @@ def _type(value: Any) -> str:
         return f"{value.key} {[(name, _type(var.type)) for name, var in value.vars.items()]}"
     if types.is_array(value):
         return f"{type(value).__qualname__} {value.ndim} {_type(value.dtype)}"
+    shape = getattr(value, "_shape_", None) or getattr(value, "shape", "")
+    if not isinstance(value, type) and hasattr(value, "dtype"):
+        # A tile. Warp changes its storage when it generates code; the hash has what it was before.
+        return f"{type(value).__qualname__} {shape} {_type(value.dtype)}"
     try:
         code = types.get_type_code(value)
     except Exception:  # noqa: BLE001 - not a type of Warp's
         code = ""
     name = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
-    shape = getattr(value, "_shape_", None) or getattr(value, "shape", "")
-    return f"{name} {code} {shape if isinstance(shape, tuple) else ''}"
+    inner = get_args(value) or getattr(value, "types", ())
+    parts = [_type(part) for part in inner] if isinstance(inner, tuple) else []
+    return f"{name} {code} {shape if isinstance(shape, tuple) else ''} {parts}"
