@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import collections
 import logging
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import KIND
+from . import KIND, _cache
 from ._key import key_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from jitcache import Cache, Lease
-
-#: Why what was compiled was not stored.
-reasons: collections.Counter[str] = collections.Counter()
 
 _here = threading.local()
 
@@ -56,11 +52,11 @@ class Compile:
         """Store an entry; it replaces one that was found and that JAX could not use."""
         lease = self._leases.pop(name, None)
         if self.why:
-            reasons[self.why] += 1
+            _cache.reasons[self.why] += 1
         elif lease is None:
             put(cache, name, data)
         elif not lease.commit(data):
-            reasons[cache.last_reason or "not stored"] += 1
+            _cache.reasons[cache.last_reason or "not stored"] += 1
 
     def unstored(self) -> tuple[str, int] | None:
         """Return the name of what was compiled and not stored, and the seconds since it was looked up."""
@@ -77,7 +73,7 @@ class Compile:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         _here.compile = self._outer
         if kind is None and self._leases:
-            reasons["not stored by jax"] += 1  # by its settings, or because another process stores it
+            _cache.reasons["not stored by jax"] += 1  # by its settings, or because another process stores it
         for lease in self._leases.values():
             lease.release()
         self._leases.clear()
@@ -98,9 +94,9 @@ def put(cache: Cache, name: str, data: bytes) -> None:
     """Store an entry outside of any call, or replace one that was found."""
     key = key_of(name)
     if key is None:
-        reasons["cpu not known"] += 1
+        _cache.reasons["cpu not known"] += 1
     elif not cache.put(key, data, kind=KIND, replace=True):
-        reasons[cache.last_reason or "not stored"] += 1
+        _cache.reasons[cache.last_reason or "not stored"] += 1
 
 
 def complete(compile_: Compile, executable: Any, backend: Any) -> None:
