@@ -60,7 +60,8 @@ def take_out(what: str) -> None:
     elif what == "types":
         _meanings._type = lambda value: value.__qualname__
     elif what == "own":  # what is set anywhere counts as set
-        _meanings._own_names = lambda adj: adj.assigned_name_ids()
+        outer = _meanings._outer_names
+        _meanings._outer_names = lambda adj: [path for path in outer(adj) if path[0] not in adj.assigned_name_ids()]
     elif what == "trees":
         _meanings.ast.dump = lambda tree: ""
     elif what == "fresh":  # a name means what it has meant when Warp took the hash

@@ -137,30 +137,50 @@ def _noted(original: Callable[..., bytes]) -> Callable[..., bytes]:
 
 
 def _outer_names(adj: Any) -> list[tuple[str, ...]]:
-    """Return the names in a function that it may have from outside, with the attributes that it reads of them."""
-    own = _own_names(adj) - set(getattr(adj, "callable_arg_values", None) or {})
-    found = set()
-    for node in ast.walk(adj.tree):
-        attributes, root = [], node
-        while isinstance(root, ast.Attribute):
-            attributes.append(root.attr)
-            root = root.value
-        if isinstance(root, ast.Name) and root.id not in own:
-            found.add((root.id, *reversed(attributes)))
-    return sorted(found)
+    """Return the names in a function that it may have from outside, with the attributes that it reads of them.
+
+    Its own are its parameters, and the variables that it has set, for certain, before anything reads them.
+    """
+    own = set(adj.arg_types) - set(getattr(adj, "callable_arg_values", None) or {})
+    found: set[tuple[str, ...]] = set()
+    definition = adj.tree.body[0]
+    for part in (definition.args, definition.returns, *definition.decorator_list, *definition.body):
+        stored = _variables(part.targets) if isinstance(part, ast.Assign) else []
+        read = _paths(part, stored)
+        found |= read
+        own |= {node.id for node in stored} - {path[0] for path in found}
+    return sorted(path for path in found if path[0] not in own)
 
 
-def _own_names(adj: Any) -> set[str]:
-    """Return a function's parameters, and the variables that it has set, for certain, before anything reads them."""
-    own, seen = set(adj.arg_types), set()
-    for statement in adj.tree.body[0].body:
-        set_here = statement.targets if isinstance(statement, ast.Assign) else []
-        nodes = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-        stored = {node for target in set_here for node in ast.walk(target) if isinstance(node, ast.Name)}
-        stored = {node for node in stored if isinstance(node.ctx, ast.Store)}
-        seen |= {node.id for node in nodes if node not in stored}
-        own |= {node.id for node in stored} - seen
-    return own
+def _variables(targets: list[Any]) -> list[ast.Name]:
+    """Return the variables among the targets of an assignment."""
+    flat = [inner for target in targets for inner in getattr(target, "elts", (target,))]
+    return [target for target in flat if isinstance(target, ast.Name)]
+
+
+def _paths(root: ast.AST | None, leave: list[ast.Name]) -> set[tuple[str, ...]]:
+    """Return the names below a node, but for some, and each chain of attributes of a name."""
+    found: set[tuple[str, ...]] = set()
+    left = set(map(id, leave))
+    nodes: list[Any] = [root]
+    while nodes:
+        node = nodes.pop()
+        kind = type(node)
+        if kind is list:
+            nodes += node
+        elif kind is ast.Name:
+            if id(node) not in left:
+                found.add((node.id,))
+        elif hasattr(node, "_fields"):
+            if kind is ast.Attribute:
+                attributes, inner = [node.attr], node.value
+                while type(inner) is ast.Attribute:
+                    attributes.append(inner.attr)
+                    inner = inner.value
+                if type(inner) is ast.Name:
+                    found.add((inner.id, *reversed(attributes)))
+            nodes += [getattr(node, field, None) for field in node._fields]
+    return found
 
 
 def _value(adj: Any, path: tuple[str, ...]) -> Any:
