@@ -16,6 +16,7 @@ NODES = {
     "cpu": "test_right.py::test_code_for_another_processor_is_not_used",
     "build": "test_right.py::test_code_of_another_build_of_jaxlib_is_not_used",
     "form": "test_right.py::test_entry_that_is_packed_otherwise_is_not_used",
+    "serialized": "test_right.py::test_program_that_may_be_serialized_is_compiled",
     "verify": "test_broken.py::test_damaged_entries_are_compiled_once_more_and_repaired[cut]",
     "replace": "test_broken.py::test_entry_that_jax_cannot_load_is_replaced",
     "thresholds": "test_interface.py::test_small_programs_are_kept_and_without_the_adapter_are_not",

@@ -170,6 +170,40 @@ say(calls=calls)
         assert [project.run(begin + callback)["calls"] for _ in range(2)] == [[66.0], [66.0]]
 
 
+SERIALIZED = """
+from jax.experimental import serialize_executable
+made = serialize_executable.serialize(jax.jit(f).lower(X).compile())
+try:
+    say(result=np.asarray(serialize_executable.deserialize_and_load(*made)(X)).tolist())
+except Exception as e:
+    say(error=str(e))
+"""
+
+
+def test_program_that_may_be_serialized_is_compiled(project: Project) -> None:
+    """XLA on the CPU cannot serialize what it has loaded."""
+    first = project.run(OURS + CALL)
+    project.compiled()
+    assert project.run(OURS + SERIALIZED) == first
+    assert project.compiled() == 1
+    assert set(project.run(OURS + SERIALIZED + "say(why=adapter.uncached())\n")["why"]) == {"may be serialized"}
+
+
+def test_with_jax_s_own_cache_it_cannot_be_loaded(project: Project) -> None:
+    """The other column of the table in docs/jax.md."""
+    project.run(OWN + CALL)
+    assert "error" in project.run(OWN + SERIALIZED)
+
+
+def test_content_of_a_file_of_flags_counts(project: Project) -> None:
+    """XLA reads it where XLA_FLAGS is the name of a file."""
+    flags = project.folder / "flags"
+    for text, compiles in (("", 1), ("--xla_disable_hlo_passes=fusion", 1), ("", 0)):
+        flags.write_text(text + "\n")
+        project.run(OURS + CALL, XLA_FLAGS=str(flags))
+        assert project.compiled() == compiles
+
+
 def test_lines_of_the_page_find_what_was_compiled(project: Project) -> None:
     install = samples.under("docs/jax.md", "JAX")
     public = (

@@ -29,7 +29,7 @@ def watch(path: str) -> None:
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
     from jitcache import Cache, Lease
-    from jitcache.adapters.warp import _files, _hooks, _key
+    from jitcache.adapters.warp import _files, _hooks, _key, _meanings
 
     if what == "lease":
         Cache.acquire = lambda self, key, timeout=None, *, kind="generic": Lease(self, key, kind, data=self.get(key))
@@ -49,7 +49,31 @@ def take_out(what: str) -> None:
     elif what == "digits":  # of the hash, as in Warp's names
         _hooks.key_of = lambda module, name, arch, options: _key.Key(name=name).named(module.name)
     elif what == "meanings":
-        _key.meanings = lambda module, block_dim: []
+        _key.meanings = lambda module, block_dim, *, lines: []
+    elif what == "handed":
+        _meanings._hash_named = lambda hasher, note: None
+        _meanings._hash_of = lambda function, hasher: ""
+    elif what == "hashes":  # functions are told apart by their names
+        _meanings._hash_of = lambda function, hasher: ""
+    elif what == "defaults":
+        _meanings._defaults = lambda adj: []
+    elif what == "types":
+        _meanings._type = lambda value: value.__qualname__
+    elif what == "own":  # what is set anywhere counts as set
+        outer = _meanings._outer_names
+        _meanings._outer_names = lambda adj: [path for path in outer(adj) if path[0] not in adj.assigned_name_ids()]
+    elif what == "trees":
+        _meanings.ast.dump = lambda tree: ""
+    elif what == "fresh":  # a name means what it has meant when Warp took the hash
+        value_of, values = _meanings._value, {}
+        _meanings._value = lambda adj, path: values.setdefault((id(adj), path), value_of(adj, path))
+    elif what == "fallback":
+        _hooks.Exception = _meanings.Exception = OSError
+    elif what == "places":
+        meanings = _key.meanings
+        _key.meanings = lambda module, block_dim, *, lines: meanings(module, block_dim, lines=False)
+    elif what == "flags":
+        _key._flags = lambda options: []
     elif what == "generator":  # what Warp is written in is not looked at
         below = _key._below
         _key._below = lambda folder: [path for path in below(folder) if not path.endswith(".py")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from project import CALL, OURS, Project
+from project import CALL, OURS, PROGRAM, Project
 
 
 def test_fresh_process_compiles_nothing_and_says_the_same(project: Project) -> None:
@@ -97,6 +97,33 @@ TWINS = {
     "of more than 32 bits": ("wp.constant(3)", "wp.constant(2**32 + 3)", "a[i] * float(wp.int64(C))"),
     "vectors": ("wp.constant(wp.vec2i(1065353216, 0))", "wp.constant(wp.vec2f(1.0, 0.0))", "a[i] * float(C[0])"),
     "a name for another function": ("wp.sin", "wp.cos", "C(a[i])"),
+    "a function that is handed to another": (
+        *[f"{n}\n\n@wp.func\ndef g(x: float):\n    return x * {n}\n" for n in (2.0, 3.0)],
+        "wp.tile_extract(wp.tile_map(g, wp.tile_ones(shape=2, dtype=float)), 0)",
+    ),
+    "two such functions": (
+        *[
+            "9.0\n\ndef of(c):\n    @wp.func\n    def g(x: float):\n        return x * c\n    return g\n\n"
+            f"{names} = of(2.0), of(3.0)\n"
+            for names in ("f, g", "g, f")
+        ],
+        "wp.tile_extract(wp.tile_map(f, wp.tile_map(g, wp.tile_map(f, wp.tile_ones(shape=2, dtype=float)))), 0)",
+    ),
+    "a default": (
+        *[f"{n}\n\n@wp.func\ndef g(x: float, y: float = C):\n    return x * y\n\nC = 9.0\n" for n in (2.0, 3.0)],
+        "g(a[i])",
+    ),
+    "two types": ("wp.types.matrix((1, 23), float)", "wp.types.matrix((12, 3), float)", "wp.ddot(C(1.0), C(2.0))"),
+    "a name that is read before it is the function's own": ("2.0", "3.0", "C\n    C = a[i]"),
+    "what a transformer makes of a function": (
+        *[
+            "9.0\n\nimport ast\nclass Replaced(ast.NodeTransformer):\n    def visit_Constant(self, node):\n"
+            f"        return ast.copy_location(ast.Constant({n}), node)\n\ndef g(x: float):\n    return x * 5.0\n\n"
+            'g = wp._src.context.Function(g, "g", "", module=wp.get_module(__name__), code_transformers=[Replaced()])\n'
+            for n in (2.0, 3.0)
+        ],
+        "g(a[i])",
+    ),
 }
 
 
@@ -120,6 +147,15 @@ def test_constants_that_have_one_hash_are_two_modules(project: Project, what: st
     assert project.compiled() == 0
 
 
+def test_function_of_a_tile_is_kept(project: Project) -> None:
+    """Warp changes the type of a tile while it generates code, and the key stays the same."""
+    takes = "9.0\n\n@wp.func\ndef g(t: wp.tile(dtype=float, shape=(2,))):\n    return wp.tile_extract(t, 0)\n"
+    for compiles in (1, 0):
+        constant(project, takes, "g(wp.tile_ones(shape=(2,), dtype=float))")
+        assert project.run(OURS + CALL)["result"] == [1.0, 1.0, 1.0]
+        assert project.compiled() == compiles
+
+
 def test_with_warp_s_own_cache_such_constants_are_one(project: Project) -> None:
     """The other column of the table in docs/warp.md."""
     one, other, use = TWINS["vectors"]
@@ -128,6 +164,39 @@ def test_with_warp_s_own_cache_such_constants_are_one(project: Project) -> None:
     (project.folder / "program.py").write_text(CONSTANT.format(value=other, use=use))
     assert project.run(CALL) == first
     assert project.compiled() == 1
+
+
+def test_constant_that_changed_since_the_hash_is_seen(project: Project) -> None:
+    """Warp hashes a module once, and compiles it later."""
+    changes = (
+        "import program; [program.k.module.get_module_hash(size) for size in (1, 256)]; program.C = wp.constant(3.0)\n"
+    )
+    constant(project, "wp.constant(2.0)", "a[i] * C")
+    first = project.run(OURS + CALL)
+    project.forget()
+    second = project.run(OURS + changes + CALL)
+    assert second != first
+    project.forget()
+    assert project.run(OURS + CALL) == first
+    assert project.compiled() == 2
+
+
+def test_module_of_which_a_name_cannot_be_looked_up_is_left_to_warp(project: Project) -> None:
+    """Warp may never look at it."""
+    fails = "from jitcache.adapters.warp import _meanings\n_meanings._value = lambda adj, path: 1 // 0\n"
+    said = project.end(project.start(OURS + fails + CALL + "say(why=adapter.uncached(), count=adapter.count())\n"))
+    assert said[0] == project.run(CALL)
+    assert said[1] == {"why": {"ZeroDivisionError": 1}, "count": 0}
+
+
+def test_function_that_moved_is_compiled_where_its_place_shows(project: Project) -> None:
+    """A failed assertion shows the line."""
+    for begin, compiles in (("wp.config.mode = 'debug'\n", [1, 1, 0]), ("", [1, 0, 0])):
+        for lines, expected in zip(("", "\n", "\n"), compiles):
+            (project.folder / "program.py").write_text(lines + PROGRAM.format(factor="2.0"))
+            project.forget()
+            project.run(begin + OURS + CALL)
+            assert project.compiled() == expected
 
 
 def test_module_that_was_hashed_before_install_is_left_to_warp(project: Project) -> None:
@@ -272,3 +341,39 @@ say(count=adapter.count(), why=adapter.uncached())
 """
     said = project.run(OURS + code)
     assert said == {"count": 0, "why": {"build options": 1}}
+
+
+FLAGS = {
+    "": [
+        "-march=native -mllvm=-inline-threshold=9000 -mllvm -slp-recursion-max-depth=4",
+        "-O1 -g -DN=2 -mavx2 -fno-vectorize -fno-slp-vectorize -ffast-math -ffp-contract=off -Wno-unused",
+    ],
+    "build options": [
+        "-include FILE", "-imacros FILE", "-IFOLDER", "-I FOLDER", "-isystem FOLDER", "-DT=__TIME__", "-fprofile-use",
+        "-fplugin=FILE", "-mllvm -load=FILE", "-Xclang -load", "@FILE", "FILE",
+    ],
+}  # fmt: skip
+
+
+def test_flags_of_the_compiler_that_name_files_are_not_guessed_at(project: Project) -> None:
+    said = project.run(f"""
+from jitcache.adapters.warp import _key
+import program
+options = program.k.module.resolve_options(wp.config)
+def why(flags):
+    return _key.refused(program.k.module, options | {{"cpu_compiler_flags": flags}})
+adapter.install()
+say(why={{flags: why(flags) for flags in {[*FLAGS[""], *FLAGS["build options"]]!r}}})
+""")
+    assert said["why"] == {flags: why for why, several in FLAGS.items() for flags in several}
+
+
+def test_file_that_a_flag_includes_is_read_each_time(project: Project) -> None:
+    header = project.folder / "value.h"
+    (project.folder / "program.py").write_text(SNIPPET.format(include=""))
+    results = []
+    for value in ("2.0f", "5.0f"):
+        header.write_text(f"#define VALUE {value}\n")
+        project.forget()
+        results.append(project.run(OURS + f"wp.config.cpu_compiler_flags = '-include {header}'\n" + CALL)["result"])
+    assert results == [[2.0, 4.0, 6.0], [5.0, 10.0, 15.0]]

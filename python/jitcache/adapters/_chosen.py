@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 from jitcache import Cache, default_cache
@@ -9,10 +10,14 @@ from jitcache._default import has_directory
 
 
 class Chosen:
-    """The cache of an adapter. A call returns it: the one that was given, else the default one."""
+    """The cache of an adapter. A call returns it: the one that was given, else the default one.
+
+    ``reasons``: why something was left to the framework, or not stored, and how often.
+    """
 
     def __init__(self, kind: str, framework: str) -> None:
         self.given: Cache | None = None
+        self.reasons: collections.Counter[str] = collections.Counter()
         self._kind, self._framework = kind, framework
 
     def __call__(self) -> Cache:

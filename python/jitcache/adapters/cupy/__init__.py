@@ -54,9 +54,7 @@ def uninstall() -> None:
 
 def uncached() -> dict[str, int]:
     """Return why kernels of this process were left to CuPy or not kept, and how often: ``{"nvcc": 2}``."""
-    from ._reasons import reasons
-
-    return dict(reasons)
+    return dict(_cache.reasons)
 
 
 def entries() -> list[dict[str, Any]]:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import cupy
 from cupy.cuda import compiler
 
+from . import _cache
 from ._own import replaced
 from ._program import LeftError, Program
-from ._reasons import reasons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -100,7 +100,7 @@ def _looking_up(cache: Callable[[], Cache], original: Callable[..., Any]) -> Cal
                 why = str(e)
             finally:
                 _thread.cache = None
-        reasons[why] += 1
+        _cache.reasons[why] += 1
         return original(*args, **more)
 
     return _compile_with_cache_cuda

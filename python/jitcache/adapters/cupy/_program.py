@@ -14,8 +14,7 @@ from cupy.cuda import compiler
 from jitcache import CompileError, Error
 from jitcache.cuda import Wish, code_of
 
-from . import KIND
-from ._reasons import reasons
+from . import KIND, _cache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +74,7 @@ class Program:
         except Error as e:
             raise LeftError(type(e).__name__) from e
         if code.refused:
-            reasons[code.refused] += 1
+            _cache.reasons[code.refused] += 1
         if log_stream is not None:
             log_stream.write(code.log)
         lowered = code.lowered_names

@@ -81,9 +81,7 @@ def register(cache: Cache | None = None) -> None:
 
 def uncached() -> dict[str, int]:
     """Return why programs that this process has compiled were not stored, and how often: ``{"not stored": 2}``."""
-    from ._compile import reasons
-
-    return dict(reasons)
+    return dict(_cache.reasons)
 
 
 def entries() -> list[dict[str, Any]]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import collections
 import logging
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from . import KIND
+from . import KIND, _cache
 from ._key import key_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from jitcache import Cache, Lease
-
-#: Why compiled programs were not stored, and how often.
-reasons: collections.Counter[str] = collections.Counter()
 
 _here = threading.local()
 
@@ -30,16 +26,17 @@ class Compile:
     lease is not needed any more.
 
     ``waits``: whether the call may wait for another process that compiles the same.
+    ``why``: why nothing is looked up or stored, "" if it is.
     """
 
-    def __init__(self, *, waits: bool) -> None:
-        self.waits = waits
+    def __init__(self, *, waits: bool, why: str = "") -> None:
+        self.waits, self.why = waits, why
         self._leases: dict[str, Lease] = {}
         self._missed: tuple[str, float] | None = None
 
     def look_up(self, cache: Cache, name: str) -> bytes | None:
         """Return the entry. If there is none, take the lease for compiling it, and return None."""
-        if name in self._leases:
+        if self.why or name in self._leases:
             return None
         key = key_of(name)
         if key is None:
@@ -54,10 +51,12 @@ class Compile:
     def store(self, cache: Cache, name: str, data: bytes) -> None:
         """Store an entry; it replaces one that was found and that JAX could not use."""
         lease = self._leases.pop(name, None)
-        if lease is None:
+        if self.why:
+            _cache.reasons[self.why] += 1
+        elif lease is None:
             put(cache, name, data)
         elif not lease.commit(data):
-            reasons[cache.last_reason or "not stored"] += 1
+            _cache.reasons[cache.last_reason or "not stored"] += 1
 
     def unstored(self) -> tuple[str, int] | None:
         """Return the name of what was compiled and not stored, and the seconds since it was looked up."""
@@ -74,7 +73,7 @@ class Compile:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
         _here.compile = self._outer
         if kind is None and self._leases:
-            reasons["not stored by jax"] += 1  # by its settings, or because another process stores it
+            _cache.reasons["not stored by jax"] += 1  # by its settings, or because another process stores it
         for lease in self._leases.values():
             lease.release()
         self._leases.clear()
@@ -95,9 +94,9 @@ def put(cache: Cache, name: str, data: bytes) -> None:
     """Store an entry outside of any call, or replace one that was found."""
     key = key_of(name)
     if key is None:
-        reasons["cpu not known"] += 1
+        _cache.reasons["cpu not known"] += 1
     elif not cache.put(key, data, kind=KIND, replace=True):
-        reasons[cache.last_reason or "not stored"] += 1
+        _cache.reasons[cache.last_reason or "not stored"] += 1
 
 
 def complete(compile_: Compile, executable: Any, backend: Any) -> None:

@@ -6,6 +6,7 @@ import functools
 import inspect
 import logging
 import pathlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -103,6 +104,15 @@ def _may_wait(backend: Any, devices: Any) -> bool:
         return False
 
 
+def _unserved(backend: Any) -> str:
+    """Return why a program is neither looked up nor stored, "" if it is.
+
+    XLA on the CPU cannot serialize a program that it has loaded: its bytes cannot be loaded again.
+    """
+    may_be = getattr(backend, "platform", "") == "cpu" and "jax.experimental.serialize_executable" in sys.modules
+    return "may be serialized" if may_be else ""
+
+
 def _with_leases(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return JAX's call for a program with a ``Compile`` around it."""
 
@@ -111,7 +121,7 @@ def _with_leases(original: Callable[..., Any]) -> Callable[..., Any]:
         backend: Any, computation: Any, devices: Any, compile_options: Any, host_callbacks: Any, *args: Any, **more: Any
     ) -> Any:
         waits = _may_wait(backend, devices)
-        with Compile(waits=waits) as compile_:
+        with Compile(waits=waits, why=_unserved(backend)) as compile_:
             executable = original(backend, computation, devices, compile_options, host_callbacks, *args, **more)
             if waits and not host_callbacks:
                 complete(compile_, executable, backend)

@@ -54,9 +54,7 @@ def uninstall() -> None:
 
 def uncached() -> dict[str, int]:
     """Return why modules of this process were left to Warp or not stored, and how often: ``{"build options": 2}``."""
-    from ._reasons import reasons
-
-    return dict(reasons)
+    return dict(_cache.reasons)
 
 
 def entries() -> list[dict[str, Any]]:

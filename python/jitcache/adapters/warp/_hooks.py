@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import warp
 from warp._src import context
 
-from . import KIND, _meanings
+from . import KIND, _cache, _meanings
 from ._files import pack, place, read, unpack
 from ._key import key_of, refused
-from ._reasons import reasons
 from ._unseen import unseen
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _looking_up(original: Callable[..., bool], cache: Callable[[], Cache]) -> Ca
             return original(self, *given)
         why = refused(self, options)
         if why:
-            reasons[why] += 1
+            _cache.reasons[why] += 1
             return original(self, *given)
         return _serve(original, cache(), self, given)
 
@@ -91,10 +90,10 @@ def _serve(original: Callable[..., bool], cache: Cache, module: Any, given: tupl
     _, output_dir, output_name, output_arch, _, options = given
     try:
         key = key_of(module, output_name, output_arch, options)
-    except OSError as e:  # a library or a header that cannot be read
+    except Exception as e:  # noqa: BLE001 - a file that cannot be read, or a name whose meaning is not known
         return _by_warp(original, module, given, e)
     if key is None:
-        reasons["changed since the process started"] += 1
+        _cache.reasons["changed since the process started"] += 1
         return original(module, *given)
     with cache.acquire(key, kind=KIND) as lease:
         if lease.data is not None:
@@ -107,7 +106,7 @@ def _serve(original: Callable[..., bool], cache: Cache, module: Any, given: tupl
 
 
 def _by_warp(original: Callable[..., bool], module: Any, given: tuple[Any, ...], e: Exception) -> bool:
-    reasons[type(e).__name__] += 1
+    _cache.reasons[type(e).__name__] += 1
     logging.getLogger("jitcache").info("warp: %s: %s: %s", module.name, type(e).__name__, e)
     return original(module, *given)
 
@@ -130,9 +129,9 @@ def _compiled(original: Callable[..., bool], module: Any, given: tuple[Any, ...]
             if key_of(module, output_name, output_arch, options) == key:
                 _keep(files, lease)
             else:
-                reasons["changed while it was compiled"] += 1
+                _cache.reasons["changed while it was compiled"] += 1
             place(Path(output_dir), files)
-        except OSError as e:
+        except Exception as e:  # noqa: BLE001 - as for the first key, or a folder that cannot be written
             return _by_warp(original, module, given, e)
         return result
 
@@ -142,7 +141,7 @@ def _keep(files: dict[str, bytes], lease: Lease) -> None:
     for name, data in files.items():
         why = unseen(data) if name.endswith((".cpp", ".cu")) else ""
         if why:
-            reasons[why] += 1
+            _cache.reasons[why] += 1
             return
     if not lease.commit(pack(files)):
-        reasons["not stored"] += 1
+        _cache.reasons["not stored"] += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from warp._src import context
 from jitcache import File, Key, Tool
 from jitcache._module_files import is_older_than_process, stamp_of
 
-from ._meanings import meanings
+from ._meanings import meanings, noted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,13 @@ def _processor() -> str:
 # Options through which a module depends on files that are not in its hash.
 _OUTSIDE = ("extra_cpu_include_dirs", "extra_cuda_include_dirs", "extra_build_dependencies")
 
+# Flags that name no file and do not ask for the time.
+_HARMLESS = re.compile(
+    r"-(?:O[0-3sz]|g[0-3]?|w|W[\w-]+(?:=\d+)?|std=[\w+]+|[DU]\w+(?:=[-+.a-zA-Z0-9]*)?|m(?:arch|cpu|tune)=[\w.+-]+"
+    r"|m(?!llvm)[a-z0-9.-]+(?:=\d+)?|mllvm=-+[\w-]+(?:=(?:-?\d+|true|false))?|ffp-contract=[a-z-]+|fsanitize=address"
+    r"|f(?:no-)?(?:[a-z-]*(?:math|vectorize|zeros|nans|infinities)|(?:unroll|omit|strict)-[a-z-]+|exceptions|rtti|inline))"
+)
+
 
 def refused(module: Any, options: dict[str, Any]) -> str:
     """Return why a module is left to Warp, "" if it is served here."""
@@ -76,12 +84,28 @@ def refused(module: Any, options: dict[str, Any]) -> str:
         return "verify_autograd_array_access"  # Warp examines the adjoints at each build
     if any(options.get(name) for name in _OUTSIDE):
         return "build options"
+    if not all(_HARMLESS.fullmatch(flag) for flag in _flags(options)):
+        return "build options"
     module.get_module_hash(options["block_dim"])
-    return "hashed before install" if meanings(module, options["block_dim"]) is None else ""
+    return "" if noted(module, options["block_dim"]) else "hashed before install"
+
+
+def _flags(options: dict[str, Any]) -> list[str]:
+    """Return the flags of Warp's compiler for the CPU."""
+    return str(options.get("cpu_compiler_flags") or "").replace("-mllvm ", "-mllvm=").split()
+
+
+def _meanings(module: Any, options: dict[str, Any]) -> list[str]:
+    # Code shows the places of its functions if it is made for a debugger: in a failed assertion, for example.
+    shown = options.get("mode") == "debug" or bool(options.get("lineinfo"))
+    return meanings(module, options["block_dim"], lines=shown)
 
 
 def key_of(module: Any, output_name: str, output_arch: int | None, options: dict[str, Any]) -> Key | None:
-    """Return the key of a module for a device, None if this process may have another Warp. Raises OSError."""
+    """Return the key of a module for a device, None if this process may have another Warp.
+
+    Raises an exception, which may be any, if a file cannot be read or a name's meaning is not known.
+    """
     toolchain = _toolchain()
     if not toolchain:
         return None
@@ -90,7 +114,7 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
         warp=warp.__version__,
         toolchain=toolchain,
         module=module.get_module_hash(options["block_dim"]),
-        meanings=meanings(module, options["block_dim"]) or [],
+        meanings=_meanings(module, options),
         # Warp's file name has the first digits of the hashes of module and processor.
         output=os.path.basename(output_name),
         target=f"sm_{output_arch}" if cuda else _processor(),
