@@ -255,7 +255,7 @@ class Walk(Launched):
             path.chmod(self.random.choice([0o600, 0o444, 0o755]))
         elif what == "another name":
             name = path.with_name(f"{path.name}.name")
-            name.unlink(missing_ok=True)
+            remove(name)
             os.link(path, name)
         else:
             path.unlink()
@@ -291,7 +291,7 @@ class Walk(Launched):
 
 
 def remove(path: Path) -> None:
-    path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
 def difference(plain: object, got: object) -> str:
