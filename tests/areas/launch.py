@@ -6,7 +6,7 @@ import sys
 from typing import NamedTuple
 
 from . import without
-from .common import BUILD, Count, build_library, environment, pytest, skipped, total, venv
+from .common import BUILD, Count, build_library, environment, print_figures, pytest, skipped, total, venv
 from .control import python_red
 from .python import interpreters
 
@@ -126,7 +126,9 @@ _CONTROLS = [
 def soak() -> Count:
     """The random walk, for ten minutes."""
     env = environment(LAUNCH_WALK_SECONDS="600", LAUNCH_WALK_STEPS="200")
-    return pytest("launch-soak", sys.executable, f"{FOLDER}/test_walk.py", env=env)
+    count = pytest("launch-soak", sys.executable, "-s", f"{FOLDER}/test_walk.py", env=env)
+    print_figures("launch-soak")
+    return count
 
 
 def controls() -> Count:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import NamedTuple
 
 from . import cuda, without
-from .common import BUILD, Count, environment, log_of, pytest, run, total
+from .common import BUILD, Count, environment, print_figures, pytest, run, total
 from .control import go_failures, python_red, red
 
 FOLDER = "tests/native"
@@ -29,8 +28,7 @@ def walks() -> Count:
     files = [f"{FOLDER}/test_walk.py", f"{cuda.FOLDER}/test_walk.py"]
     env = environment(WALKS_SATURATE="1", **wheels)
     counts = [pytest("walks-long", sys.executable, "-s", file, env=env) for file in files]
-    for line in re.findall(r"^\d+ steps, .*saturated;.*$", log_of("walks-long").read_text(), re.MULTILINE):
-        print(line)
+    print_figures("walks-long")
     return total(counts)
 
 

@@ -34,15 +34,15 @@ ASK = """
 
 def test_long_walk(stub: Compiler, tmp_path: Path) -> None:
     """The controls topfile and noabsent must fail this."""
-    walk(tmp_path, 1000, 60)
+    walk(tmp_path, "walk_with_the_fake_NVRTC", 1000, 60)
 
 
 @pytest.mark.parametrize("compiler", REAL, indirect=True)
 def test_short_walk(compiler: Compiler, tmp_path: Path) -> None:
-    walk(tmp_path, 300, 20)
+    walk(tmp_path, "walk_with_NVRTC_" + compiler.name, 300, 20)
 
 
-def walk(tmp_path: Path, quiet: int, seconds: float) -> None:
+def walk(tmp_path: Path, name: str, quiet: int, seconds: float) -> None:
     seed = int(os.environ.get("CUDA_WALK_SEED") or random.randrange(10**6))
     print(f"CUDA_WALK_SEED={seed}")
     (tmp_path / "tree").mkdir()
@@ -66,7 +66,7 @@ def walk(tmp_path: Path, quiet: int, seconds: float) -> None:
             unchanged += not changed
             hits += hit and not changed
             n += 1
-    print(f"{coverage}; {unchanged} steps unchanged, {hits} of those hits, {len(codes)} results")
+    print(f"figure {name} {coverage}; {unchanged} steps unchanged, {hits} of those hits, {len(codes)} results")
     assert len(codes) > min(n, 2000) / 20
     assert unchanged > n / 5
     assert hits >= 0.8 * unchanged

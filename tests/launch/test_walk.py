@@ -342,6 +342,8 @@ def test_walk_leaves_no_wrong_replay(tmp_path: Path, monkeypatch: pytest.MonkeyP
                 replayed += was == "replayed"
         n += 1
     took = time.monotonic() - start
-    print(f"{n} steps in {took:.0f} s, {len(seen)} things seen, {dict(came)}, {replayed} of {again} replayed at once")
+    print(
+        f"figure walk_of_the_launcher {n} steps in {took:.0f} s, {len(seen)} things seen, {dict(came)}, {replayed} of {again} replayed at once"
+    )
     assert came["replayed"] > n / 10
     assert replayed >= 0.8 * again

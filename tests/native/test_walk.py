@@ -225,7 +225,9 @@ def test_walk_leaves_no_wrong_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
                 unchanged += 1
                 hits += hit
             n += 1
-    print(f"{coverage}; {len(results)} results, {unchanged} steps unchanged, {hits} of those hits, {back} other hits")
+    print(
+        f"figure walk_with_{compiler} {coverage}; {len(results)} results, {unchanged} steps unchanged, {hits} of those hits, {back} other hits"
+    )
     assert len(results) > min(n, 1000) / 20
     assert unchanged >= n // 12
     assert hits >= 0.8 * unchanged

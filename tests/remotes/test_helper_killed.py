@@ -60,7 +60,7 @@ def test_helper_that_is_stopped_while_its_program_compiles_costs_one_compile_mor
     try:
         began = time.monotonic()
         ended(fleet(machines[1:], ["k"]), 60)
-        print(f"figure stopped helper: {time.monotonic() - began:.1f} s until the others have it")
+        print(f"figure stopped_helper {time.monotonic() - began:.1f} s until the others have it")
     finally:
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
