@@ -295,7 +295,7 @@ ValueWalker.kinds = {
     operator.itemgetter: ValueWalker._reduced,
     operator.attrgetter: ValueWalker._reduced,
     operator.methodcaller: ValueWalker._reduced,
-    type(_thread.allocate_lock()): ValueWalker._lock,
-    type(_thread.RLock()): ValueWalker._lock,
+    _thread.LockType: ValueWalker._lock,
+    _thread.RLock: ValueWalker._lock,
     type(vars(_Named)["x"]): ValueWalker._reduced,
 }

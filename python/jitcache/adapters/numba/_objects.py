@@ -8,6 +8,7 @@ it counts by the files of the modules that hold it.
 
 from __future__ import annotations
 
+import _thread
 import copyreg
 import ctypes
 import io
@@ -63,8 +64,8 @@ _IN_C = (
     pytypes.GetSetDescriptorType,
 )  # fmt: skip
 _OF_ALL = frozenset(("__dict__", "__weakref__"))
-_LOCK = type(threading.Lock())
-_WITHOUT_STATE = (_LOCK, type(threading.RLock()), threading.local)
+_LOCK = _thread.LockType
+_WITHOUT_STATE = (_LOCK, _thread.RLock, threading.local)
 
 
 def _is_opened(value: Any) -> bool:
