@@ -37,7 +37,7 @@ const (
 	Changed                      // it existed, and was changed in place
 	Removed                      // it is gone
 	Folder                       // it is a folder
-	Added                        // it was opened so that an old one would have been added to
+	Added                        // it was opened in a way that would have added to an existing file
 )
 
 // Use is something that the tree used and that no name shows.

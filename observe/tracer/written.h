@@ -10,7 +10,7 @@ enum {
 	JO_CHANGED = 1 << 2,  /* it existed, and was changed in place */
 	JO_REMOVED = 1 << 3,  /* it is gone, as far as the tracer knows */
 	JO_FOLDER = 1 << 4,   /* it is a folder */
-	JO_ADDED = 1 << 5,    /* it was opened so that an old one would have been added to */
+	JO_ADDED = 1 << 5,    /* it was opened in a way that would have added to an existing file */
 };
 
 /* In all of these, real is a path whose folders are no links, and bits are those above. jo_write

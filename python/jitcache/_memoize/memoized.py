@@ -44,7 +44,7 @@ R = TypeVar("R")
 #: Modules of Python that are codecs, or that codecs use. Beside the value they look only at its classes.
 CODECS = frozenset(("_json", "_pickle", "json", "marshal", "pickle"))
 _ABSENT = object()
-# Of what ``memoize`` makes, the attributes that no result depends on, or that are described apart.
+# The attributes of a memoized function on which no result depends, or that are described elsewhere.
 _PARTS = frozenset(("_cache", "_codec", "_depends", "_function", "_kind", "_name", "_reasons", "_signature", "_warned"))
 
 

@@ -45,8 +45,8 @@ def python_version() -> bytes:
     return hashlib.blake2b(repr((said, __version__)).encode(), digest_size=16).digest()
 
 
-#: One, a number too small to be added to it, the smallest normal one, and the smallest. Not constants: Python would
-#: calculate with them once.
+#: One, a number that is too small to change it, the smallest normal number, and the smallest of all. They are no
+#: constants, because Python computes with constants only once.
 _FLOATS = [1.0, 2.0**-60, sys.float_info.min, 5e-324]
 
 
@@ -69,7 +69,7 @@ def settings() -> bytes:
 
 @functools.cache
 def _letters(locale: str) -> str:  # noqa: ARG001 - the one that is set
-    """Return what tells apart, for re.LOCALE, which bytes are letters, and which of them have another case."""
+    """Return a digest of which bytes are letters for re.LOCALE, and which of them have another case."""
     every = bytes(range(256))
     letters = re.findall(rb"(?L)\w", every)
     cased = [c for c in letters if len(re.findall(b"(?Li)" + re.escape(c), every)) > 1]
@@ -77,7 +77,7 @@ def _letters(locale: str) -> str:  # noqa: ARG001 - the one that is set
 
 
 def _rounding() -> tuple[bool, ...]:
-    """Return which way floats are rounded, and whether the smallest are taken for zero, as -ffast-math has it."""
+    """Return in which direction floats are rounded, and whether the smallest count as zero, as with -ffast-math."""
     one, little, small, least = _FLOATS
     return one + little > one, one - little < one, -one - little < -one, small / 2 == 0.0, least == 0.0
 

@@ -54,7 +54,7 @@ def _finds(mapping: dict[Any, Any], key: Any) -> bool:
 
 
 def holders(lock: Any) -> tuple[bool, bool]:
-    """Return whether somebody holds a lock, and whether this thread is known to."""
+    """Return whether a lock is held, and whether this thread holds it, as far as the lock tells."""
     return repr(lock).startswith("<locked"), hasattr(lock, "_is_owned") and lock._is_owned()
 
 
@@ -258,7 +258,7 @@ class ValueWalker(ClassWalker):
             self._shared(owner, value.__array_interface__["data"][0])
 
     def _lock(self, value: Any) -> None:
-        """A lock. Others hold it now and then: who does counts only if some code may ask."""
+        """A lock. Whether it is held counts only if some code may ask, because other threads hold it now and then."""
         self._put("lock", type(value).__qualname__.encode())
         if not self._again(value):
             self._locks.append(value)

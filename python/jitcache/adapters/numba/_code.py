@@ -49,11 +49,11 @@ def versioned(path: str) -> bool:
 
 
 def versioned_module(module: pytypes.ModuleType) -> bool:
-    """Return the same for a module: whether its version is in every key."""
+    """Return whether the version of a module is in every key, as ``versioned`` does for a file."""
     path = getattr(module, "__file__", None)
     if path is not None:
         return versioned(path)
-    # That of files is _io, but says it is io.
+    # The name of the module _io is io, that of its spec _io.
     names = module.__name__, getattr(getattr(module, "__spec__", None), "name", None)
     return any(name in sys.builtin_module_names for name in names)
 

@@ -55,7 +55,7 @@ def _lowered(registry: Any) -> tuple[Any, ...]:
 
 
 def _parts_of(value: Any) -> Any:
-    """Return what counts of an argument: of a template its class, of a type of functions its templates."""
+    """Return the part of an argument that counts: the class of a template, the templates of a function type."""
     if isinstance(value, (list, tuple)):
         return tuple(map(_parts_of, value))
     if isinstance(value, (AttributeTemplate, FunctionTemplate)):
@@ -63,12 +63,12 @@ def _parts_of(value: Any) -> Any:
     return getattr(value, "templates", value) if isinstance(value, types.Function) else value
 
 
-# Files of Numba's methods that put something, which call one another.
+# The files of Numba's methods that put something. The methods call one another.
 _CONTEXTS = tuple(str(m.__file__) for m in (base, context, typeconv, castgraph, rules))
 
 
 def _is_put_by_others(frame: Any) -> bool:
-    # Numba asks 2,400 times while it gets ready, for what is in its registries: 1 ms of 230.
+    # This runs 2,400 times while Numba gets ready, for what is in its registries, and takes 1 ms of 230.
     while frame is not None and frame.f_code.co_filename in _CONTEXTS:
         if frame.f_code.co_name == "install_registry":
             return False

@@ -58,7 +58,7 @@ class _Item(NamedTuple):
     x: int
 
 
-# What a class has that is written in C, but for what all classes have.
+# The kinds of members of a class that is written in C, and the members that every class has.
 _IN_C = (
     pytypes.MethodDescriptorType, pytypes.ClassMethodDescriptorType, pytypes.WrapperDescriptorType,
     pytypes.GetSetDescriptorType,
@@ -69,7 +69,7 @@ _WITHOUT_STATE = (_LOCK, _thread.RLock, threading.local)
 
 
 def _is_opened(value: Any) -> bool:
-    """Whether an object of Python's own, written in C, may hold what no file of a program says: a file, a generator."""
+    """Whether a value of one of Python's classes in C may hold what is in no file of a program: a file, a generator."""
     kind = type(value)
     if isinstance(value, _WITHOUT_STATE) or kind.__name__ == "PyCapsule" or not versioned_class(kind):
         return False
@@ -79,7 +79,7 @@ def _is_opened(value: Any) -> bool:
 
 
 def is_run(cls: type) -> bool:
-    """Return whether Numba runs the methods of a class, as it is made of one of Numba's: a type, a pass, a model."""
+    """Return whether Numba runs the methods of a class, because it derives from Numba's: a type, a pass, a model."""
     return any(base.__module__.startswith("numba.") and versioned_class(base) for base in cls.__mro__[1:-1])
 
 
@@ -132,7 +132,7 @@ class ObjectWalker(DependencyWalker):
         self.classes: dict[str, type] = {}
         self._runs = False  # whether Python runs the code that uses the values, rather than Numba compiling it
         self._where: Any = None  # the name of the module that the described value belongs to
-        # As _numbers and _attributes, for what Python runs inside of what it does not.
+        # The same as _numbers and _attributes, for code that Python runs within code that Numba compiles.
         self._run_numbers: dict[int, int] = {}
         self._run_attributes: set[tuple[int, str]] = set()
         self._by_id: dict[int, set[str]] = {}  # which modules hold a value, by its id; made once per walk
@@ -184,7 +184,7 @@ class ObjectWalker(DependencyWalker):
             self._said(cls, vars(cls))
 
     def _as_run(self, describe: Callable[..., None], *args: Any) -> None:
-        """Put what Python runs, all of it, also what was met where Numba compiles."""
+        """Put what Python runs. What the walk has met in code that Numba compiles is put again."""
         before = self._runs, self._numbers, self._attributes
         if not self._runs:
             self._runs, self._numbers, self._attributes = True, self._run_numbers, self._run_attributes
@@ -194,7 +194,7 @@ class ObjectWalker(DependencyWalker):
             self._runs, self._numbers, self._attributes = before
 
     def _in_c(self, module: Any) -> None:
-        """Put the file of others' code that nobody can describe, as it is in C."""
+        """Put the file of a module written in C, if it is not Python's, Numba's or NumPy's."""
         found = sys.modules.get(module) if self._runs and isinstance(module, str) else None
         if found is not None and not versioned_module(found):
             self._file(module)
@@ -233,7 +233,7 @@ class ObjectWalker(DependencyWalker):
         self._value(value())
 
     def _logger(self, value: logging.Logger) -> None:
-        """A logger, which pickles name: where Python looks at it, what is plain in it and in those above."""
+        """Put a logger by its name. If Python looks at it, put the plain values in it and in those above it."""
         self._put("logger", value.name.encode())
         if not self._runs:
             return
@@ -315,6 +315,6 @@ class ObjectWalker(DependencyWalker):
             self._left_out(value)
 
     def _left_out(self, value: Any) -> None:
-        """Put what pickles of Python's own leave out: where an exception comes from."""
+        """Put what pickles of Python's own classes leave out: the cause of an exception."""
         if isinstance(value, BaseException):
             self._value((value.__cause__, value.__context__))

@@ -49,7 +49,7 @@ _ADDRESS = re.compile("0x[0-9a-f]{4}")
 _LOOK_BY_TEXT = frozenset(("__dict__", "eval", "exec", "globals", "modules", "vars"))
 # Code that mentions this may compute a name, and look it up in any module.
 _MAKES_NAMES = frozenset(("getattr",))
-# By these it may look at the lines of a function that it does not run.
+# Code that mentions one of these may look at the lines of a function.
 _READS_CODE = frozenset((
     "__code__", "findsource", "getcomments", "getfile", "getsource", "getsourcefile", "getsourcelines",
 ))  # fmt: skip
@@ -143,7 +143,7 @@ class Walker(VersionedWalker):
                 self._value(part)
 
     def held(self, value: Any, names: tuple[str, ...]) -> bytes:
-        """Return what stands for a module, and is none, as bytes; Python code looks into it by some names."""
+        """Return an object in the place of a module as bytes. Python code may look up ``names`` in it."""
         self._runs = True
         self._looks_for = names
         return self.describe(value)
@@ -181,7 +181,7 @@ class Walker(VersionedWalker):
             self._plain_in(module)
 
     def _plain_in(self, module: pytypes.ModuleType) -> None:
-        """Put the file of a module, and what is plain in it."""
+        """Put the file of a module, and its plain values."""
         if (id(module), "") in self._attributes:
             return
         self._attributes.add((id(module), ""))
@@ -263,7 +263,7 @@ class Walker(VersionedWalker):
         self._where = where
 
     def _lines(self, function: pytypes.FunctionType, names: tuple[str, ...]) -> None:
-        """Put where a function is, and its source, if code may look at these."""
+        """Put the place and the source of a function, if code may look at these."""
         if not _READS_CODE.isdisjoint((*self._looks_for, *names)):
             self._put("lines", lines_of(function))
             if has_file(function.__code__.co_filename):

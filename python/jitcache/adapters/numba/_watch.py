@@ -227,7 +227,7 @@ _ASKS_WHAT = frozenset((
 
 
 def _ask_status(path: Any) -> None:
-    """Note that others' code may be told when a file was written, and by whom it may be used."""
+    """Note that code of others may learn when a file was written, and who may use it."""
     frame: Any = sys._getframe(2)
     while frame is not None and is_standard(frame.f_code.co_filename):
         if frame.f_code.co_name in _ASKS_WHAT:
