@@ -233,6 +233,7 @@ ROWS: dict[str, Row] = {
     "lock that is held": Row("import threading\nL = threading.Lock()\n" + KEPT + "def f(): return b'%d' % L.locked()\n", patch="app.L.acquire()"),
     "lock that is held, by a text": Row("import threading\nL = threading.Lock()\n" + KEPT + "def f(): return b'%d' % getattr(L, 'locked')()\n", patch="app.L.acquire()"),
     "lock that this thread holds": Row("import threading\nL = threading.RLock()\n" + KEPT + "def f(): return b'%d' % L._is_owned()\n", patch="app.L.acquire()"),
+    "lock that is released": Row("import threading\nL = threading.Lock()\n" + KEPT + "def f():\n    try: L.release()\n    except RuntimeError: return b'free'\n    return b'held'\n", patch="app.L.acquire()"),
     "how a class is copied, by an object": Row(
         "import copy, functools\nclass A: n = b'one'\nclass B: n = b'two'\na = A()\ndef made(cls, a): return cls, ()\n" + KEPT + "def f(): return copy.copy(a).n\n",
         patch="import copyreg; copyreg.pickle(app.A, app.functools.partial(app.made, app.B))",

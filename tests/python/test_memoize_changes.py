@@ -164,6 +164,7 @@ TAKEN_OUT = {
     "lock that is held": REACH + "r.ASKS_LOCKS = ()",
     "lock that is held, by a text": "import jitcache._memoize.mentions as m\nm.ASKS_LOCKS = set()",
     "lock that this thread holds": REACH + "r.ASKS_LOCKS = ()",
+    "lock that is released": REACH + "r.ASKS_LOCKS = ()",
     "how a class is copied, by an object": REACH + "r.Reach._copied = lambda self: None",
     "which way floats are rounded": "import jitcache._memoize.settings as s\ns._rounding = tuple",
     "letters of a locale": "import jitcache._memoize.settings as s\ns._letters = lambda locale: ''",

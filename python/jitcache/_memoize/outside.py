@@ -157,7 +157,9 @@ _SAID = (
 _PROTOCOL = frozenset(name for kind in _DATA for name in dir(kind)) | frozenset(_SAID)
 _PROTOCOL -= {"__hash__", "__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
 #: Attributes of locks that tell who holds one.
-ASKS_LOCKS = frozenset(("_is_owned", "_recursion_count", "acquire", "acquire_lock", "locked", "locked_lock"))
+ASKS_LOCKS = frozenset((
+    "_is_owned", "_recursion_count", "acquire", "acquire_lock", "locked", "locked_lock", "release", "release_lock",
+))  # fmt: skip
 # Attributes that lead to frames, and so to everything that runs.
 _FRAMES = frozenset(("ag_frame", "cr_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame", "tb_frame"))
 
