@@ -12,7 +12,16 @@ import sysconfig
 import pytest
 from project import Project
 from sampled import more, sampled
-from test_looks import OVERLOAD, USE, Look, change, environment, over
+from test_looks import (
+    OVERLOAD,
+    USE,
+    Look,
+    assert_change_is_seen,
+    assert_old_result_without,
+    assert_plain_numba_gives_it,
+    change,
+    over,
+)
 
 HOLDS = "whatever holds it"
 NO_FILE = "import sys, types\nmade = types.ModuleType('made')\nsys.modules['made'] = made\n"
@@ -177,34 +186,28 @@ ROWS = [
 PARAMETERS = sampled([(row,) for row in ROWS], [row.name for row in ROWS])
 
 
-def prepare(project: Project, row: Look) -> None:
+@pytest.fixture
+def with_folder(project: Project) -> Project:
+    """The project, with the folder that some rows name."""
     (project.folder / "n").mkdir()
-    project.write(**row.modules)
+    return project
 
 
 @pytest.mark.parametrize("row", PARAMETERS)
-def test_a_change_is_seen(project: Project, row: Look) -> None:
-    prepare(project, row)
-    assert project.check(row.call, **environment(row, 0)).out == row.right[0]
-    change(project, row)
-    assert project.check(row.call, **environment(row, 1)).out == row.right[1]
+def test_a_change_is_seen(with_folder: Project, row: Look) -> None:
+    assert_change_is_seen(with_folder, row)
 
 
 @more
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_what_is_right_after_it_is_what_a_plain_numba_gives(project: Project, row: Look) -> None:
-    prepare(project, row)
-    change(project, row)
-    assert project.check(row.call, "none", **environment(row, 1)).out == row.right[1]
+def test_what_is_right_after_it_is_what_a_plain_numba_gives(with_folder: Project, row: Look) -> None:
+    assert_plain_numba_gives_it(with_folder, row)
 
 
 @more
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_without_the_mechanism_the_old_result_is_served(project: Project, row: Look) -> None:
-    prepare(project, row)
-    assert project.check(row.call, WITHOUT=row.without, **environment(row, 0)).out == row.right[0]
-    change(project, row)
-    assert project.check(row.call, WITHOUT=row.without, **environment(row, 1)).out == row.right[0]
+def test_without_the_mechanism_the_old_result_is_served(with_folder: Project, row: Look) -> None:
+    assert_old_result_without(with_folder, row)
 
 
 @pytest.mark.parametrize("without", ["", "put"])
@@ -212,7 +215,7 @@ def test_without_the_mechanism_the_old_result_is_served(project: Project, row: L
     "row", [r for r in ROWS if "for a function" in r.name or "lowering" in r.name], ids=lambda r: r.name
 )
 def test_what_was_put_before_install_is_seen(project: Project, row: Look, without: str) -> None:
-    prepare(project, row)
+    project.write(**row.modules)
     code = "import o\nfrom jitcache.adapters import numba as j\nj.install(everything=True)\n" + row.call
     assert project.check(code, "later", WITHOUT=without).out == row.right[0]
     change(project, row)
