@@ -47,119 +47,134 @@ def log_fn() -> Any:
     return ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 
 
-def _functions() -> list[tuple[str, object, list[object]]]:
-    """Return name, result and arguments of each function, except those below. ``byref`` passes out-parameters."""
-    return [
-        ("jitcache_status_name", c_char_p, [c_int32]),
-        ("jitcache_reason_name", c_char_p, [c_int32]),
-        ("jitcache_last_miss", c_int32, []),
-        ("jitcache_last_error", c_char_p, []),
-        ("jitcache_abi_version", c_uint32, []),
-        ("jitcache_version", c_char_p, []),
-        ("jitcache_options_new", c_int32, [c_void_p]),
-        ("jitcache_options_set", c_int32, [c_void_p, c_char_p, c_char_p]),
-        ("jitcache_options_free", None, [c_void_p]),
-        ("jitcache_open", c_int32, [c_void_p, c_void_p]),
-        ("jitcache_close", c_int32, [c_void_p]),
-        ("jitcache_key_new", c_int32, [c_void_p]),
-        ("jitcache_key_add", c_int32, [c_void_p, c_char_p, c_char_p, c_size_t]),
-        ("jitcache_key_add_file", c_int32, [c_void_p, c_char_p, c_char_p]),
-        ("jitcache_key_add_tool", c_int32, [c_void_p, c_char_p, c_char_p]),
-        ("jitcache_key_add_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
-        ("jitcache_key_from_digest", c_int32, [c_char_p, c_void_p]),
-        ("jitcache_key_save", c_int32, [c_void_p, c_void_p, c_size_t, c_void_p]),
-        ("jitcache_key_load", c_int32, [c_char_p, c_size_t, c_void_p]),
-        ("jitcache_blob_data", c_void_p, [c_void_p]),
-        ("jitcache_blob_size", c_size_t, [c_void_p]),
-        ("jitcache_blob_attributes", c_char_p, [c_void_p]),
-        ("jitcache_blob_kind", c_char_p, [c_void_p]),
-        ("jitcache_blob_name", c_char_p, [c_void_p]),
-        ("jitcache_blob_path", c_int32, [c_void_p, c_void_p]),
-        ("jitcache_blob_retain", None, [c_void_p]),
-        ("jitcache_put", c_int32, [c_void_p, c_void_p, c_char_p, c_size_t, c_char_p, c_uint32]),
-        ("jitcache_acquire", c_int32, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p]),
-        ("jitcache_commit", c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, c_void_p]),
-        ("jitcache_lease_free", None, [c_void_p]),
-        ("jitcache_remove", c_int32, [c_void_p, c_void_p]),
-        ("jitcache_trim", c_int32, [c_void_p]),
-        ("jitcache_clear", c_int32, [c_void_p, c_char_p]),
-        ("jitcache_verify", c_int32, [c_void_p, c_void_p]),
-        ("jitcache_count", c_int32, [c_void_p, c_void_p]),
-        ("jitcache_cursor_new", c_int32, [c_void_p, c_char_p, c_void_p]),
-        ("jitcache_cursor_next", c_int32, [c_void_p, c_void_p]),
-        ("jitcache_cursor_free", None, [c_void_p]),
-        ("jitcache_stats", c_int32, [c_void_p, c_void_p]),
-        ("jitcache_explain", c_int32, [c_void_p, c_void_p, c_void_p]),
-        ("jitcache_flush", c_int32, [c_void_p]),
-        ("jitcache_epoch", c_void_p, [c_void_p]),
-        ("jitcache_used", c_int32, [c_void_p, c_void_p, c_uint64]),
-        ("jitcache_set_log", c_int32, [log_fn(), c_void_p]),
-        ("jitcache_cuda_request_new", c_int32, [c_char_p, c_size_t, c_char_p, c_void_p]),
-        ("jitcache_cuda_request_packed", c_int32, [c_void_p, c_char_p, c_size_t]),
-        ("jitcache_cuda_request_free", None, [c_void_p]),
-        ("jitcache_cuda_run", c_int32, [c_void_p, c_void_p, c_void_p]),
-        ("jitcache_cuda_key", c_int32, [c_void_p, c_void_p, c_void_p]),
-        ("jitcache_cuda_last_log", c_char_p, []),
-        ("jitcache_cuda_load", c_int32, [c_void_p, c_void_p, c_int64, c_void_p]),
-        ("jitcache_cuda_load_blob", c_int32, [c_void_p, c_void_p, c_void_p]),
-        ("jitcache_cuda_function", c_int32, [c_void_p, c_char_p, c_void_p]),
-        ("jitcache_cuda_module_handle", c_void_p, [c_void_p]),
-        ("jitcache_cuda_module_free", None, [c_void_p]),
-        ("jitcache_native_request_new", c_int32, [c_void_p]),
-        ("jitcache_native_request_add", c_int32, [c_void_p, c_int32, c_char_p, c_size_t]),
-        ("jitcache_native_request_free", None, [c_void_p]),
-        ("jitcache_native_key", c_int32, [c_void_p, c_void_p, c_void_p]),
-        ("jitcache_native_record_key", c_int32, [c_void_p, c_void_p, c_void_p]),
-        ("jitcache_native_process_key", c_int32, [c_void_p, c_void_p, c_void_p]),
-        ("jitcache_native_build", c_int32, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
-        ("jitcache_native_start", c_int32, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
-        ("jitcache_native_step", c_int32, [c_void_p, c_void_p, c_void_p]),
-        ("jitcache_native_job_free", None, [c_void_p]),
-        ("jitcache_native_last_log", c_char_p, []),
-    ]
-
-
-# The functions of a lookup are declared without argument types: with them ctypes
-# would check arguments that are ctypes objects already, and a call would take 285 in
-# place of 191 ns.
-_LOOKUPS = ("jitcache_get_data", "jitcache_get_into", "jitcache_cuda_lookup", "jitcache_native_lookup")
+# Argument types and result of each function. ``byref`` passes out-parameters.
+_FUNCTIONS = {
+    "jitcache_status_name": "int32 -> text",
+    "jitcache_reason_name": "int32 -> text",
+    "jitcache_last_miss": "-> int32",
+    "jitcache_last_error": "-> text",
+    "jitcache_abi_version": "-> uint32",
+    "jitcache_version": "-> text",
+    "jitcache_options_new": "pointer -> int32",
+    "jitcache_options_set": "pointer text text -> int32",
+    "jitcache_options_free": "pointer -> none",
+    "jitcache_open": "pointer pointer -> int32",
+    "jitcache_close": "pointer -> int32",
+    "jitcache_key_new": "pointer -> int32",
+    "jitcache_key_add": "pointer text text size -> int32",
+    "jitcache_key_add_file": "pointer text text -> int32",
+    "jitcache_key_add_tool": "pointer text text -> int32",
+    "jitcache_key_add_packed": "pointer text size -> int32",
+    "jitcache_key_from_digest": "text pointer -> int32",
+    "jitcache_key_save": "pointer pointer size pointer -> int32",
+    "jitcache_key_load": "text size pointer -> int32",
+    "jitcache_blob_data": "pointer -> pointer",
+    "jitcache_blob_size": "pointer -> size",
+    "jitcache_blob_attributes": "pointer -> text",
+    "jitcache_blob_kind": "pointer -> text",
+    "jitcache_blob_name": "pointer -> text",
+    "jitcache_blob_path": "pointer pointer -> int32",
+    "jitcache_blob_retain": "pointer -> none",
+    "jitcache_put": "pointer pointer text size text uint32 -> int32",
+    "jitcache_acquire": "pointer pointer int64 pointer pointer -> int32",
+    "jitcache_commit": "pointer text size text pointer -> int32",
+    "jitcache_lease_free": "pointer -> none",
+    "jitcache_remove": "pointer pointer -> int32",
+    "jitcache_trim": "pointer -> int32",
+    "jitcache_clear": "pointer text -> int32",
+    "jitcache_verify": "pointer pointer -> int32",
+    "jitcache_count": "pointer pointer -> int32",
+    "jitcache_cursor_new": "pointer text pointer -> int32",
+    "jitcache_cursor_next": "pointer pointer -> int32",
+    "jitcache_cursor_free": "pointer -> none",
+    "jitcache_stats": "pointer pointer -> int32",
+    "jitcache_explain": "pointer pointer pointer -> int32",
+    "jitcache_flush": "pointer -> int32",
+    "jitcache_epoch": "pointer -> pointer",
+    "jitcache_used": "pointer pointer uint64 -> int32",
+    "jitcache_set_log": "pointer pointer -> int32",
+    "jitcache_cuda_request_new": "text size text pointer -> int32",
+    "jitcache_cuda_request_packed": "pointer text size -> int32",
+    "jitcache_cuda_request_free": "pointer -> none",
+    "jitcache_cuda_run": "pointer pointer pointer -> int32",
+    "jitcache_cuda_key": "pointer pointer pointer -> int32",
+    "jitcache_cuda_last_log": "-> text",
+    "jitcache_cuda_load": "pointer pointer int64 pointer -> int32",
+    "jitcache_cuda_load_blob": "pointer pointer pointer -> int32",
+    "jitcache_cuda_function": "pointer text pointer -> int32",
+    "jitcache_cuda_module_handle": "pointer -> pointer",
+    "jitcache_cuda_module_free": "pointer -> none",
+    "jitcache_native_request_new": "pointer -> int32",
+    "jitcache_native_request_add": "pointer int32 text size -> int32",
+    "jitcache_native_request_free": "pointer -> none",
+    "jitcache_native_key": "pointer pointer pointer -> int32",
+    "jitcache_native_record_key": "pointer pointer pointer -> int32",
+    "jitcache_native_process_key": "pointer pointer pointer -> int32",
+    "jitcache_native_build": "pointer pointer int64 int64 pointer -> int32",
+    "jitcache_native_start": "pointer pointer int64 int64 pointer -> int32",
+    "jitcache_native_step": "pointer pointer pointer -> int32",
+    "jitcache_native_job_free": "pointer -> none",
+    "jitcache_native_last_log": "-> text",
+    # Lookups. With argument types ctypes would check arguments that are ctypes objects
+    # already, and a call would take 285 in place of 191 ns.
+    "jitcache_get_data": "unchecked -> int32",
+    "jitcache_get_into": "unchecked -> int32",
+    "jitcache_cuda_lookup": "unchecked -> int32",
+    "jitcache_native_lookup": "unchecked -> int32",
+}
 
 # These functions only count down and free memory, so the interpreter's lock is not
 # released around them.
 _FREES = ("jitcache_blob_release", "jitcache_key_free")
 
+_TYPES: dict[str, Any] = {
+    "none": None,
+    "int32": c_int32,
+    "int64": c_int64,
+    "uint32": c_uint32,
+    "uint64": c_uint64,
+    "size": c_size_t,
+    "text": c_char_p,
+    "pointer": c_void_p,
+}
+
 
 class Library:
     """The functions of a loaded library, each an attribute by its full name.
 
-    Raises AttributeError if a function is missing. It is not the ``CDLL`` itself,
-    because the ``__getattr__`` of a CDLL makes reading an attribute cost as much as a
-    call (300 ns).
+    A function is declared when it is first asked for: to declare all 70 would cost a
+    process 0.4 ms before its first hit. They are all there: the caller has compared
+    ``ABI_VERSION``. It is not the ``CDLL`` itself, because the ``__getattr__`` of a CDLL
+    makes reading an attribute cost as much as a call (300 ns).
     """
 
     #: Makes a Blob at an address; ``_library`` sets it.
     blob_at: Callable[[int], Any]
 
+    # A destructor may ask for its function when the interpreter ends and the globals are gone.
+    _functions = _FUNCTIONS
+    _types = _TYPES
+
     def __init__(self, lib: ctypes.CDLL) -> None:
-        for name, restype, argtypes in _functions():
-            f = getattr(lib, name)
-            f.restype = restype
-            f.argtypes = argtypes
-            setattr(self, name, f)
-        for name in _LOOKUPS:
-            f = getattr(lib, name)
-            f.restype = c_int32
-            setattr(self, name, f)
+        self._lib = lib
         with_lock = ctypes.PyDLL(lib._name, handle=lib._handle)
         for name in _FREES:
-            f = getattr(with_lock, name)
+            f = with_lock[name]
             f.restype = None
             f.argtypes = [c_void_p]
             setattr(self, name, f)
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        """Declare the function of this name, once. Raises AttributeError if there is none."""
+        if name not in self._functions:
+            raise AttributeError(name)
+        arguments, _, result = self._functions[name].rpartition("-> ")
+        f = self._lib[name]
+        f.restype = self._types[result]
+        if arguments != "unchecked ":
+            f.argtypes = [self._types[argument] for argument in arguments.split()]
+        setattr(self, name, f)
+        return f
 
 
 def as_argument(handle: c_void_p) -> c_void_p:

@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from jitcache import _library
+from jitcache import _ffi, _library
 from processes import check, run
 
 LIBRARY = Path(os.path.realpath(_library.path() or ""))
@@ -131,6 +131,14 @@ def test_too_old(tmp_path: Path) -> None:
         """
     )
     assert "interface 1, this package needs 99" in out
+
+
+def test_every_declared_function_is_in_the_library() -> None:
+    """They are looked up when they are first asked for, so nothing else would notice before a program calls one."""
+    lib = _library.load_or_raise()
+    assert [name for name in _ffi._FUNCTIONS if not callable(getattr(lib, name))] == []
+    with pytest.raises(AttributeError, match="jitcache_no_such_function"):
+        lib.jitcache_no_such_function()
 
 
 def test_every_place_that_was_tried_is_named(tmp_path: Path) -> None:
