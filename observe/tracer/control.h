@@ -22,6 +22,7 @@ enum jo_control {
 	JO_CONTROL_RESTART,     /* calls that a signal interrupts fail with EINTR */
 	JO_CONTROL_KILL,        /* the end of the tracer does not kill the tree */
 	JO_CONTROL_GRACE,       /* the tracer waits for all processes that the command leaves behind */
+	JO_CONTROL_WORKING,     /* a rest that works is given no more time than one that sleeps */
 	JO_CONTROL_PRIVILEGES,  /* a tree that needs privileges is not run again without the filter */
 	JO_CONTROL_STRANGERS,   /* signals to processes outside the tree are not noticed */
 	JO_CONTROL_DESCRIPTORS, /* changes through a descriptor are not noticed */

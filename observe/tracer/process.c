@@ -204,11 +204,12 @@ ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t si
 
 jo_status jo_process_status(const jo_process *p)
 {
-	jo_status found = {(uid_t)-1, (gid_t)-1, -1, -1};
+	jo_status found = {0, (uid_t)-1, (gid_t)-1, -1, -1};
 	char path[64], line[256];
 	snprintf(path, sizeof path, "/proc/%d/status", (int)p->id);
 	FILE *status = fopen(path, "re");
 	while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+		sscanf(line, "State: %c", &found.state);
 		sscanf(line, "Uid: %*u %u", &found.user);
 		sscanf(line, "Gid: %*u %u", &found.group);
 		sscanf(line, "Tgid: %d", &found.process);

@@ -81,8 +81,10 @@ int jo_process_write(jo_process *p, uint64_t at, const void *from, size_t n);
  * the link does not fit into size bytes. */
 ssize_t jo_process_descriptor(const jo_process *p, int fd, char *into, size_t size);
 
-/* jo_status is what /proc tells about a process or thread; each is -1 if it cannot be read. */
+/* jo_status is what /proc tells about a process or thread; each is -1, or 0 for the state, if it
+ * cannot be read. */
 typedef struct {
+	char state; /* S: it sleeps, R: it runs, ...: proc(5) */
 	uid_t user; /* effective */
 	gid_t group;
 	pid_t process, parent; /* the process that a thread belongs to, and that one's parent */

@@ -16,8 +16,11 @@ enum {
 	/* The include phase of a large C++ source is over in 100 ms. A program that then computes
 	 * in parallel loses a quarter of a second at most. */
 	PINNED_MS = 250,
-	/* How long the rest of the tree may live on after the command. */
+	/* How long the rest of the tree may live on after the command: a rest that sleeps, as a daemon
+	 * does, and one that works. mold's second process frees gigabytes after the first has ended, and
+	 * on a busy machine that took more than 200 ms. */
 	GRACE_MS = 200,
+	WORKING_MS = 1000,
 };
 
 static cpu_set_t before, one;
@@ -138,7 +141,24 @@ int jo_watch_tick(void)
 	return 1;
 }
 
-int jo_watch_over(void) { return ending && !JO_WITHOUT(GRACE) && now_ms() - ended >= GRACE_MS; }
+static int working;
+
+static void look(pid_t id)
+{
+	char state = jo_process_status(jo_process_of(id, 0)).state;
+	working |= state != 0 && state != 'S';
+}
+
+int jo_watch_over(void)
+{
+	int64_t passed = now_ms() - ended;
+	if (!ending || passed < GRACE_MS || JO_WITHOUT(GRACE))
+		return 0;
+	working = 0;
+	if (passed < WORKING_MS && !JO_WITHOUT(WORKING))
+		jo_process_each(look);
+	return !working;
+}
 
 void jo_watch_stop(void)
 {

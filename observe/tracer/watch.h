@@ -29,8 +29,8 @@ void jo_watch_end(void);
 void jo_watch_wait(void);
 int jo_watch_tick(void);
 
-/* jo_watch_over reports whether the time that jo_watch_end gave is over. jo_watch_stop ends
- * the timer, unless something waits for it. */
+/* jo_watch_over reports whether the time that jo_watch_end gave is over; a rest that works is
+ * given more. jo_watch_stop ends the timer, unless something waits for it. */
 int jo_watch_over(void);
 void jo_watch_stop(void);
 

@@ -24,6 +24,7 @@ CONTROLS = {
     "RESTART": "TestSignalInterruptsNoCallThatItWouldNot",
     "KILL": "TestTracerOrKeeperThatIsKilledTakesTheTreeAlong",
     "GRACE": "TestDaemonLivesOnAndNobodyWaitsForIt",
+    "WORKING": "TestRestThatWorksIsGivenASecond",
     "PRIVILEGES": "TestProgramThatNeedsPrivilegesGetsThem",
     "STRANGERS": "TestSignalsToStrangersAreSeen",
     "DESCRIPTORS": "TestChangeByADescriptorThatOnlyReadsIsSeen",
