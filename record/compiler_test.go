@@ -60,6 +60,39 @@ func TestWhatACompilerHasLoadedIsComparedAtOnceAndThenOnceASecond(t *testing.T) 
 	}
 }
 
+// Whether the worker may be run is a question of its start, too.
+func TestWhetherACompilerMayRunIsAskedAtOnceAndThenOnceASecond(t *testing.T) {
+	w := newWorld(t)
+	w.put("run", "#!/bin/sh\n")
+	os.Chmod(w.dir+"/run", 0o755)
+	for began, later := range map[bool]State{true: Unchanged, false: Changed} {
+		w.compiler = &Compiler{Startup: map[string]bool{w.dir + "/run": began}}
+		l, err := w.run(w.dir + "/run")
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(l *List) State {
+			state, why := l.Check(w.surroundings())
+			t.Log(state, why)
+			return state
+		}
+		check(l)
+		refuses := l.Clone()
+		for i := range refuses.Permits {
+			if p := &refuses.Permits[i]; p.Path == w.dir+"/run" {
+				p.Errno = 13 // another answer than now
+			}
+		}
+		if is := check(refuses); is != later {
+			t.Errorf("asked before the first compile: %v: state %v, want %v", began, is, later)
+		}
+		refuses.began -= int64(believed)
+		if check(refuses) != Changed {
+			t.Error("not asked after a second")
+		}
+	}
+}
+
 // The race detector sees it too, when threads compile side by side.
 func TestCheckOfACloneChangesNothingOfTheListItIsFrom(t *testing.T) {
 	w := newWorld(t)

@@ -95,9 +95,12 @@ type Kind struct {
 // program was told or has found out by doing it. A lookup asks again, for its own process.
 type Permit struct {
 	Path  string
-	How   uint32        // the question, as in observe.Permit
+	How   uint32        // the question, as in observe.Permit, and AtStart
 	Errno syscall.Errno // the answer, 0: it may be done
 }
+
+// AtStart in How: it is asked at most once a second, as a file with Startup is compared.
+const AtStart = 1 << 31
 
 // World is what counts beside files.
 type World struct {

@@ -80,7 +80,11 @@ func (t *taker) questions(n *observe.Name) []observe.Permit {
 	}
 	if n.Bits&observe.Ran != 0 {
 		how := uint32(unix.X_OK | observe.Effective)
-		asked = append(asked, observe.Permit{How: how, Errno: permitted(ended(n.Path), how)})
+		errno := permitted(ended(n.Path), how)
+		if t.run.Compiler.began(n.Path) {
+			how |= AtStart // it was run then, and its loader too
+		}
+		asked = append(asked, observe.Permit{How: how, Errno: errno})
 	}
 	return asked
 }
