@@ -7,6 +7,7 @@ see, and its results are not kept.
 
 from __future__ import annotations
 
+import _thread
 import collections
 import functools
 import re
@@ -156,10 +157,9 @@ _SAID = (
 )  # fmt: skip
 _PROTOCOL = frozenset(name for kind in _DATA for name in dir(kind)) | frozenset(_SAID)
 _PROTOCOL -= {"__hash__", "__traceback__", "__reduce__", "__reduce_ex__", "__subclasshook__"}
-#: Attributes of locks that tell who holds one.
-ASKS_LOCKS = frozenset((
-    "_is_owned", "_recursion_count", "acquire", "acquire_lock", "locked", "locked_lock", "release", "release_lock",
-))  # fmt: skip
+_LOCKS = (_thread.LockType, _thread.RLock)
+#: Attributes of locks that tell who holds one: all but what ``with`` uses.
+ASKS_LOCKS = frozenset(name for kind in _LOCKS for name in dir(kind)) - {*dir(object), "__enter__", "__exit__"}
 # Attributes that lead to frames, and so to everything that runs.
 _FRAMES = frozenset(("ag_frame", "cr_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame", "tb_frame"))
 
