@@ -10,8 +10,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
@@ -31,10 +32,17 @@ class Count(NamedTuple):
 
 
 Area = Callable[[], Count]
+Row = TypeVar("Row")
 
 
 def total(counts: list[Count]) -> Count:
     return Count(*(sum(c) for c in zip(*counts))) if counts else Count(0, 0, 0)
+
+
+def at_once(function: Callable[[Row], Count], rows: Iterable[Row], threads: int = 4) -> Count:
+    """Count rows in so many threads. Tests of controls mostly wait: one after the other they use a third of a processor."""
+    with ThreadPoolExecutor(threads) as pool:
+        return total(list(pool.map(function, rows)))
 
 
 def skipped(area: str, *names: str) -> Count:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import c, failures, without
-from .common import BUILD, ROOT, Count, build_library, environment, go_command, run, skipped, total
+from .common import BUILD, ROOT, Count, at_once, build_library, environment, go_command, run, skipped, total
 
 
 class Control(NamedTuple):
@@ -234,7 +234,7 @@ CONTROLS = [
 
 
 def tests() -> Count:
-    return total([misspelled(), *(_control(control) for control in CONTROLS)])
+    return total([misspelled(), at_once(_control, CONTROLS)])
 
 
 def misspelled() -> Count:
@@ -309,7 +309,7 @@ def _control(control: Control) -> Count:
         elif control.front:
             without.front(folder, control.front)
         else:
-            build_library.build(folder, preempt=control.preempt)
+            without.built(folder, preempt=control.preempt)
         counts += [python_red("controls", control.name, f"tests/python/{node}", folder) for node in control.python]
         counts += [_c(control, row, folder) for row in control.c]
     return total(counts)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import c, without
-from .common import BUILD, Count, build_library, counted, environment, log_of, pytest, run, total
+from .common import BUILD, Count, at_once, build_library, counted, environment, log_of, pytest, run, total
 from .control import TRIES, python_red, red
 
 FOLDER = "tests/guest"
@@ -94,7 +94,7 @@ def soak() -> Count:
 def controls() -> Count:
     """Each mechanism is taken out, and the tests of its promise must fail."""
     log_of("guest-controls").unlink(missing_ok=True)
-    return total([_control(control) for control in CONTROLS])
+    return at_once(_control, CONTROLS)
 
 
 def ranks() -> Count:
@@ -146,7 +146,7 @@ def _control(control: Control) -> Count:
     elif control.front:
         library = without.front(folder, control.front, ranks=control.ranks)
     else:
-        library = build_library.build(folder, plain=control.plain, command=False)
+        library = without.built(folder, plain=control.plain, command=False)
     if control.unloads:
         _let_unload(library)
     counts = []

@@ -32,6 +32,12 @@ def front(folder: Path, name: str, *, ranks: bool = False) -> Path:
     return _copied(built.parent, folder, lambda data: data.replace(slot + b"\0", slot + bytes([number])))
 
 
+def built(folder: Path, **how: bool) -> Path:
+    """Build the library into a folder, in another way (``build_library.build``)."""
+    with _building:
+        return build_library.build(folder, **how)
+
+
 def _copied(built: Path, folder: Path, change: Callable[[bytes], bytes]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for file in built.iterdir():
