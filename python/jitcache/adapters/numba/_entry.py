@@ -239,9 +239,9 @@ def _revive_all(codegen: Any, walker: Walker, codes: list[tuple[Any, ...]], plac
     return library
 
 
-def _parts(library: Any, walker: Walker) -> tuple[list[tuple[Any, ...]], dict[int, Place]]:
+def _parts(library: Any, first: _Code, walker: Walker) -> tuple[list[tuple[Any, ...]], dict[int, Place]]:
     """Return the bytes of a library and of those that it calls by pointers, and the places of addresses in its code."""
-    codes, places = [tuple(code) for code in _codes(_code(library))], places_of(library, walker)
+    codes, places = [tuple(code) for code in _codes(first)], places_of(library, walker)
     for code in codes:
         machine_code, bitcode = code[0][2]
         refuse_addresses(machine_code, bitcode, places)
@@ -257,7 +257,7 @@ def dump_result(result: Any, walker: Walker) -> bytes:
     recursive = bool(code.lacking) or any(isinstance(t, types.RecursiveCall) for t in descriptor.typemap.values())
     if recursive:
         _recursive[descriptor.llvm_func_name] = result.library
-    parts = _parts(result.library, walker)
+    parts = _parts(result.library, code, walker)
     reloads = list(dict.fromkeys([*result.reload_init, *_all_reloads(result.library, parts[1])]))
     # They are removed while the result is pickled. A program that did not ask for a cache may still look at them.
     kept = {name: getattr(descriptor, name) for name in ("global_dict", "typemap", "calltypes")}
@@ -307,7 +307,7 @@ def load_result(data: bytes, context: Any, walker: Walker, function: Any) -> Any
 
 def dump_library(library: Any, walker: Walker) -> bytes:
     """Return a code library as bytes."""
-    parts = _parts(library, walker)
+    parts = _parts(library, _code(library), walker)
     return _dumps((_all_reloads(library, parts[1]), *parts), walker)
 
 
