@@ -82,6 +82,12 @@ func TestLinksToTheFolderCountWhereTheTreeAsksForIt(t *testing.T) {
 	})
 }
 
+func TestFolderThatWasEnteredCountsAsNoLinkWhereTheTreeAsksForItsPath(t *testing.T) {
+	for _, scene := range []string{"entered_folder", "entered_by_whole_path"} {
+		paths(t, scene, map[string]string{"sub": "lp"})
+	}
+}
+
 func TestDotsAndSlashesStayAsTheyAre(t *testing.T) {
 	paths(t, "dots_and_slashes", map[string]string{
 		"./sub/../f": "r", "way/../f": "r", "sub//f": "l", "f/": "not a directory", "f/none": "not a directory", "": "",

@@ -124,8 +124,7 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 	} else if ((more = after(rest, "/cwd")) != NULL) {
 		if (*more != 0 || follow)
 			return becomes(into, g->cwd, more, g->moved ? JO_ABSOLUTE : JO_RELATIVE);
-		jo_use(p, JO_USE_CWD, NULL);
-		jo_look_way(p, g->cwd);
+		jo_look_here(p, g);
 	} else if ((more = after(rest, "/root")) != NULL) {
 		if (*more != 0 || follow)
 			return becomes(into, "/", more, JO_ABSOLUTE);

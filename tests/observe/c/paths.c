@@ -63,6 +63,19 @@ static void own_descriptor(void)
 
 static void own_folder(void) { must(getcwd(text, sizeof text) != NULL); }
 
+static void entered_folder(void)
+{
+	must(chdir("sub") == 0);
+	own_folder();
+}
+
+static void entered_by_whole_path(void)
+{
+	own_folder();
+	strcat(text, "/sub");
+	must(chdir(text) == 0 && readlink("/proc/self/cwd", text, sizeof text) > 0);
+}
+
 static void dots_and_slashes(void)
 {
 	must(reads(AT_FDCWD, "./sub/../f") >= 0);
@@ -180,6 +193,8 @@ static const scene scenes[] = {
 	{"own_program", own_program},
 	{"own_descriptor", own_descriptor},
 	{"own_folder", own_folder},
+	{"entered_folder", entered_folder},
+	{"entered_by_whole_path", entered_by_whole_path},
 	{"dots_and_slashes", dots_and_slashes},
 	{"folder_that_goes", folder_that_goes},
 	{"own_folder_renamed", own_folder_renamed},
