@@ -22,6 +22,8 @@ var (
 	keepsPermits     = !control.Is("nopermits")
 	keepsOwners      = !control.Is("noowners")
 	keepsDates       = !control.Is("nodates")
+	keepsDaters      = !control.Is("nodaters")
+	keepsPrinted     = !control.Is("noprinted")
 	keepsTwins       = !control.Is("notwins")
 	keepsCompiled    = !control.Is("nocompiled")
 	keepsScratch     = !control.Is("noscratch")

@@ -226,7 +226,7 @@ func (t *taker) file(n *observe.Name, path string) error {
 	if t.isOwned(n) {
 		f.Flags |= Owned
 	}
-	if path == loaderCache {
+	if path == loaderCache && t.isForLoader(n) {
 		f.Flags = f.Flags&^(Dated|Owned) | Loader
 	}
 	if t.run.Compiler.began(n.Path) {
