@@ -322,7 +322,8 @@ void jo_look_ways(const jo_process *p, const jo_process *q, int fd)
 		if (name->stamp.ino == st.st_ino && name->stamp.dev == st.st_dev && name->stamp.mode != 0)
 			names[n++] = name;
 	for (size_t i = 0; i < n; i++)
-		way_of(p, names[i]->path, names[i]->bits & (JO_RELATIVE | JO_ABSOLUTE), (names[i]->bits & JO_ABSOLUTE) != 0);
+		way_of(p, names[i]->path, names[i]->bits & (JO_RELATIVE | JO_ABSOLUTE),
+			(names[i]->bits & JO_ABSOLUTE) != 0);
 }
 
 /* ---- folders */
