@@ -23,6 +23,7 @@ var (
 	keepsOwners      = !control.Is("noowners")
 	keepsDates       = !control.Is("nodates")
 	keepsDaters      = !control.Is("nodaters")
+	keepsLanguages   = !control.Is("nolanguages")
 	keepsPrinted     = !control.Is("noprinted")
 	keepsTwins       = !control.Is("notwins")
 	keepsCompiled    = !control.Is("nocompiled")

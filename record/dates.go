@@ -140,11 +140,11 @@ func (t *taker) isImported(n *observe.Name) bool {
 
 // isDated reports whether the modification time of a file counts. A program that has
 // opened a file may have asked for it, which is not seen (fstat). Shells do not ask for that
-// of their scripts, nor the loader for that of libraries. Python compares the times of its
+// of their scripts, nor the C library for that of libraries and languages. Python compares the times of its
 // sources with those in its .pyc files, and runs the same either way.
 func (t *taker) isDated(n *observe.Name) bool {
 	asked, blind := n.Statted, t.known.blind
-	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) {
+	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) && !matches(n.Path, languages) {
 		asked |= n.Programs &^ t.known.shells
 	}
 	if t.isImported(n) {

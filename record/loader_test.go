@@ -2,6 +2,8 @@ package record
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -23,6 +25,36 @@ func TestLoadersCacheCountsWholeForWhoReadsItHimself(t *testing.T) {
 				if f.Path == loaderCache && f.Flags&Loader != c.flag {
 					t.Errorf("flags %b", f.Flags)
 				}
+			}
+		})
+	}
+}
+
+func TestLanguagesCountForWhoMayOrderNamesByThem(t *testing.T) {
+	python := pythonItself(t)
+	for _, c := range []struct {
+		name   string
+		words  []string
+		counts bool
+	}{
+		{"bash", []string{"bash", "-c", "echo *"}, true},
+		{"python", []string{python, "-c", "pass"}, false},
+		{"compiler", []string{"gcc", "-c", "a.c", "-o", "a.o"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("a.c", "int a;\n")
+			w.env = append(w.env, "LC_ALL=xx_YY.UTF-8")
+			l, err := w.run(c.words...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts := slices.ContainsFunc(l.Files, func(f File) bool { return strings.HasPrefix(f.Path, "/usr/lib/locale/") }) ||
+				slices.ContainsFunc(l.Folders, func(f Folder) bool {
+					return f.Path == "/usr/lib/locale" && slices.Contains(f.Absent, "xx_YY.UTF-8")
+				})
+			if counts != c.counts {
+				t.Errorf("counts: %v", counts)
 			}
 		})
 	}

@@ -167,7 +167,7 @@ func (t *taker) name(n *observe.Name) error {
 	} else if t.throughMade(n) {
 		return request.Refuse(n.Path, "is reached by a link that the command makes")
 	}
-	if lessThanContent(n.Path) || t.ofPython(n) || t.isFolder(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {
+	if t.passes(n) || t.ofPython(n) || t.isFolder(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {
 		return nil
 	}
 	if n.Bits&observe.Made != 0 {
