@@ -53,6 +53,8 @@ static void own_folder_by_name(void)
 
 static void own_program(void) { must(readlink("/proc/self/exe", text, sizeof text) > 0); }
 
+static void own_memory(void) { must(reads(AT_FDCWD, "/proc/self/maps") >= 0); }
+
 static void own_descriptor(void)
 {
 	char path[64];
@@ -191,6 +193,7 @@ static const scene scenes[] = {
 	{"descriptors_by_name", descriptors_by_name},
 	{"own_folder_by_name", own_folder_by_name},
 	{"own_program", own_program},
+	{"own_memory", own_memory},
 	{"own_descriptor", own_descriptor},
 	{"own_folder", own_folder},
 	{"entered_folder", entered_folder},
