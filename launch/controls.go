@@ -7,6 +7,7 @@ const (
 	admits    = true // what was made elsewhere is put only where the command's words point
 	looks     = true // a replay looks at what it would overwrite
 	marks     = true // in texts, names of places are those of the run that reads them
+	seesTimes = true // a time that the command has given a file is missed in a replay
 	tells     = true // a command that prints to a terminal is told so
 	remembers = true // a command that cannot be kept is not observed again at once
 	forgets   = true // but is where other programs would be run

@@ -8,6 +8,7 @@ var (
 	admits    = !control.Is("anyplace")
 	looks     = !control.Is("nolooks")
 	marks     = !control.Is("nomarks")
+	seesTimes = !control.Is("anytimes")
 	tells     = !control.Is("notells")
 	remembers = !control.Is("noremembered")
 	forgets   = !control.Is("noforgotten")

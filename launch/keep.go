@@ -88,7 +88,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	list, err := run.Take()
 	var result *result
 	if err == nil {
-		result, err = r.take(rep, list)
+		result, err = r.take(rep, list, ran.Began)
 	}
 	var refused *request.Refused
 	if errors.As(err, &refused) {
@@ -156,9 +156,8 @@ func appendJSON(b []byte, s string) []byte {
 // ---- what the command has left
 
 // take makes a result of the files that the command has left and of what it has printed.
-func (r *Request) take(rep *observe.Report, list *record.List) (*result, error) {
-	var t taker
-	t.request = r
+func (r *Request) take(rep *observe.Report, list *record.List, began time.Time) (*result, error) {
+	t := taker{request: r, began: began}
 	for i := range rep.Files {
 		if err := t.file(&rep.Files[i]); err != nil {
 			return nil, err
@@ -181,6 +180,7 @@ type taker struct {
 	request *Request
 	result  result
 	stats   []unix.Stat_t // of the outputs
+	began   time.Time     // when the command was started
 	both    bool          // an output was named by a relative and an absolute path
 }
 
@@ -219,7 +219,7 @@ func (t *taker) file(f *observe.File) error {
 	default:
 		return request.Refuse(f.Path, "is neither file nor folder nor link")
 	}
-	if why := unusual(f.Path, &st); why != "" {
+	if why := cmp.Or(unusual(f.Path, &st), t.dated(&st)); why != "" {
 		return request.Refuse(f.Path, why)
 	}
 	t.result.outputs = append(t.result.outputs, o)
@@ -247,6 +247,18 @@ func unusual(path string, st *unix.Stat_t) string {
 		}
 	}
 	return ""
+}
+
+// dated says whether the command has given a file a time (cp -p), which a replay would not: the
+// file's last change was long after that, or before. Both times are of the same clock, which may not
+// be ours.
+func (t *taker) dated(st *unix.Stat_t) string {
+	const rounded = 2 * time.Second // some file systems have no fractions
+	age := time.Duration(st.Ctim.Nano() - st.Mtim.Nano())
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || !seesTimes || age >= 0 && age <= time.Since(t.began)+rounded {
+		return ""
+	}
+	return "has a time that the command gave it"
 }
 
 // content reads the file that was added last.

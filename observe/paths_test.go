@@ -52,15 +52,17 @@ func TestOwnFolderAndRootByNameOfProc(t *testing.T) {
 func TestLinksToAProgramCountWhereItAsksForItsPath(t *testing.T) {
 	path := program(t, "paths", "paths")
 	modes(t, func(t *testing.T, stops bool) {
-		dir := folder(t)
-		os.Mkdir(dir+"/bin", 0o755)
-		os.Symlink(path, dir+"/bin/p")
-		os.Symlink("bin", dir+"/b")
-		r := observeCommand(t, &Command{Args: []string{"b/p", "own_program"}, Dir: dir, Env: os.Environ(), Stdin: -1, Stops: stops})
-		// What is no link may become one, and its path is another then.
-		r.expect(t, dir, map[string]string{"b": "t", "bin": "lp", "bin/p": "t", "b/p": "x", path: "lp"})
-		if n := r.named(dir + "/b"); n != nil && n.Text != "bin" {
-			t.Errorf("the link is %q", n.Text)
+		for _, scene := range []string{"own_program", "own_memory"} {
+			dir := folder(t)
+			os.Mkdir(dir+"/bin", 0o755)
+			os.Symlink(path, dir+"/bin/p")
+			os.Symlink("bin", dir+"/b")
+			r := observeCommand(t, &Command{Args: []string{"b/p", scene}, Dir: dir, Env: os.Environ(), Stdin: -1, Stops: stops})
+			// What is no link may become one, and its path is another then.
+			r.expect(t, dir, map[string]string{"b": "t", "bin": "lp", "bin/p": "t", "b/p": "x", path: "lp"})
+			if n := r.named(dir + "/b"); n != nil && n.Text != "bin" {
+				t.Errorf("%s: the link is %q", scene, n.Text)
+			}
 		}
 	})
 }
@@ -80,6 +82,12 @@ func TestLinksToTheFolderCountWhereTheTreeAsksForIt(t *testing.T) {
 			t.Errorf("uses %+v", r.Uses)
 		}
 	})
+}
+
+func TestFolderThatWasEnteredCountsAsNoLinkWhereTheTreeAsksForItsPath(t *testing.T) {
+	for _, scene := range []string{"entered_folder", "entered_by_whole_path"} {
+		paths(t, scene, map[string]string{"sub": "lp"})
+	}
 }
 
 func TestDotsAndSlashesStayAsTheyAre(t *testing.T) {

@@ -147,6 +147,8 @@ func (c *checker) folders() bool {
 			continue // and with it everything that was looked for in it
 		case errno != 0:
 			return c.changed(f.Path, errno.Error())
+		case c.status.Kind() == unix.S_IFLNK:
+			return c.changed(f.Path, "a link by now")
 		case c.status.Kind() != unix.S_IFDIR:
 			return c.changed(f.Path, "no longer a folder")
 		case len(f.Absent) == 0 && f.Flags&Listed == 0:

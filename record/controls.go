@@ -21,6 +21,9 @@ const (
 	keepsPermits     = true // what may be done with a path counts for those who are told, or do it
 	keepsOwners      = true // owners count for those who may use them
 	keepsDates       = true // modification times count for those who may use them
+	keepsDaters      = true // they count for those who write them into an output
+	keepsLanguages   = true // files of languages count for those whose results may depend on them
+	keepsPrinted     = true // the loader's cache counts whole for those who read it themselves
 	keepsTwins       = true // files of equal content that are one count as one
 	keepsCompiled    = true // what Python has made of its sources counts for others
 	keepsScratch     = true // names of what was made and removed count as absent

@@ -18,6 +18,8 @@ import (
 //     modification time, for __TIMESTAMP__. (For __DATE__ it asks the clock too.)
 //   - clang compares a precompiled header with the modification times, which the header
 //     holds, of the files that it was made from.
+//   - One has written a file of a kind that holds the modification times of what it was made
+//     from.
 func (t *taker) dates() {
 	for i := range t.run.Report.Names {
 		n := &t.run.Report.Names[i]
@@ -28,6 +30,7 @@ func (t *taker) dates() {
 			t.known.blind &^= t.known.clang
 		}
 	}
+	t.known.blind &^= t.daters()
 	t.zone &= t.known.blind &^ t.known.timeless
 	t.known.blind &^= t.zone
 }
@@ -64,6 +67,30 @@ func (t *taker) isZone(path string) bool {
 	return filepath.Clean(path) == filepath.Clean(folder+"/"+zone)
 }
 
+// precompiled begins a header or a module that clang has made, darwin a file for Apple's systems,
+// in which a linker notes the times of the objects with debugging information.
+const precompiled, darwin = "CPCH", "\xcf\xfa\xed\xfe"
+
+// daters returns the programs whose output holds modification times.
+func (t *taker) daters() (mask uint64) {
+	if t.known.clang|t.known.linkers == 0 || !keepsDaters {
+		return 0
+	}
+	for i := range t.run.Report.Files {
+		f := &t.run.Report.Files[i]
+		if f.How&observe.Removed != 0 {
+			continue
+		}
+		switch head := string(headOf(f.Path)); {
+		case strings.HasPrefix(head, precompiled):
+			mask |= t.known.clang
+		case strings.HasPrefix(head, darwin):
+			mask |= t.known.linkers
+		}
+	}
+	return mask
+}
+
 func isPrecompiled(n *observe.Name) bool {
 	if n.Mode&unix.S_IFMT != unix.S_IFREG {
 		return false
@@ -72,7 +99,7 @@ func isPrecompiled(n *observe.Name) bool {
 	if n.Bits&observe.Sent == 0 {
 		head = headOf(n.Path)
 	}
-	return strings.HasPrefix(string(head), "CPCH")
+	return strings.HasPrefix(string(head), precompiled)
 }
 
 // isImported reports whether a file is a source that Python imports or was started with, or
@@ -113,11 +140,11 @@ func (t *taker) isImported(n *observe.Name) bool {
 
 // isDated reports whether the modification time of a file counts. A program that has
 // opened a file may have asked for it, which is not seen (fstat). Shells do not ask for that
-// of their scripts, nor the loader for that of libraries. Python compares the times of its
+// of their scripts, nor the C library for that of libraries and languages. Python compares the times of its
 // sources with those in its .pyc files, and runs the same either way.
 func (t *taker) isDated(n *observe.Name) bool {
 	asked, blind := n.Statted, t.known.blind
-	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) {
+	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) && !matches(n.Path, languages) {
 		asked |= n.Programs &^ t.known.shells
 	}
 	if t.isImported(n) {

@@ -64,6 +64,7 @@ func TestEachDifferenceIsNoticed(t *testing.T) {
 		{"file that is a folder now", "cat file", func(w *world) { os.Remove(w.dir + "/file"); os.Mkdir(w.dir+"/file", 0o755) }, "file: no longer"},
 		{"folder that is a file now", "[ -d dir ]", func(w *world) { os.RemoveAll(w.dir + "/dir"); w.put("dir", "") }, "dir: no longer"},
 		{"variable", "echo $OWN", func(w *world) { w.env = append(w.env, "OWN=2") }, "environment: OWN is set now"},
+		{"folder that is entered and asked for", "cd dir; pwd -P", func(w *world) { os.Rename(w.dir+"/dir", w.dir+"/was"); os.Symlink("was", w.dir+"/dir") }, "dir: a link by now"},
 		{"folder that is asked for", "/bin/pwd", func(w *world) { w.dir = filepath.Dir(w.dir) }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -32,7 +32,11 @@ var passing = []string{
 	"/proc/mounts", "/etc/mtab",             // which of these file systems there are
 	"/sys/fs/selinux", "/selinux", "/etc/selinux/config", // libselinux looks whether it is needed
 	"/var/run/nscd/socket", "/run/nscd/socket", // names of users
-	// Messages, and which characters are letters.
+}
+
+// languages are files with the messages of a language, its letters and their order. What a compiler
+// makes does not depend on them, nor what Python does; a shell may name files in that order.
+var languages = []string{
 	"/usr/lib/locale/locale-archive", "/usr/lib/locale/*/LC_*", "/usr/lib/locale/*.UTF-8", "/usr/lib/locale/*.utf8",
 	"/usr/share/locale/locale.alias", "/usr/share/locale/*.mo", "/usr/share/locale-langpack/*.mo",
 }
@@ -41,9 +45,14 @@ var passing = []string{
 // count for Python. A compiler reads it for __TIMESTAMP__.
 const localTime = "/etc/localtime"
 
-// lessThanContent reports whether a name does not count.
+// lessThanContent reports whether a name does not count for known programs.
 func lessThanContent(path string) bool {
-	return matches(path, passing) && !strings.Contains(path, "/..") && !strings.Contains(path, "/./")
+	return (matches(path, passing) || matches(path, languages)) && !strings.Contains(path, "/..") && !strings.Contains(path, "/./")
+}
+
+// passes reports whether a name does not count.
+func (t *taker) passes(n *observe.Name) bool {
+	return lessThanContent(n.Path) && (n.Programs&^(t.known.known|t.known.python) == 0 || !matches(n.Path, languages) || !keepsLanguages)
 }
 
 // isTemporary reports whether a folder is one for temporary files.
@@ -107,6 +116,21 @@ func (t *taker) sourcesOfPython() map[string]bool {
 		}
 	}
 	return t.pythons
+}
+
+// isForLoader reports whether only the loader has read its cache, which it does for programs that need
+// libraries. A program that needs none has read the cache for itself: ldconfig -p prints all of it.
+func (t *taker) isForLoader(n *observe.Name) bool {
+	if !keepsPrinted {
+		return true
+	}
+	var loaded uint64
+	for i := range t.run.Report.Names {
+		if m := &t.run.Report.Names[i]; isLibrary(m.Path) && m.Path != loaderCache {
+			loaded |= m.Readers
+		}
+	}
+	return n.Readers&^loaded == 0
 }
 
 // loader fills in the digest of the loader's cache, now that all libraries are known.

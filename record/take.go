@@ -167,7 +167,7 @@ func (t *taker) name(n *observe.Name) error {
 	} else if t.throughMade(n) {
 		return request.Refuse(n.Path, "is reached by a link that the command makes")
 	}
-	if lessThanContent(n.Path) || t.ofPython(n) || t.isFolder(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {
+	if t.passes(n) || t.ofPython(n) || t.isFolder(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {
 		return nil
 	}
 	if n.Bits&observe.Made != 0 {
@@ -226,7 +226,7 @@ func (t *taker) file(n *observe.Name, path string) error {
 	if t.isOwned(n) {
 		f.Flags |= Owned
 	}
-	if path == loaderCache {
+	if path == loaderCache && t.isForLoader(n) {
 		f.Flags = f.Flags&^(Dated|Owned) | Loader
 	}
 	if t.run.Compiler.began(n.Path) {

@@ -8,13 +8,18 @@ import (
 	"time"
 )
 
-func TestTimesCountForWhoIsNotKnownToTakeNoNotice(t *testing.T) {
-	// What stands first in PATH may be a script.
+// pythonItself returns the path of a Python: what stands first in PATH may be a script.
+func pythonItself(t *testing.T) string {
+	t.Helper()
 	said, err := exec.Command("python3", "-c", "import os, sys; print(os.path.realpath(sys.executable))").Output()
 	if err != nil {
 		t.Skip(err)
 	}
-	python := strings.TrimSpace(string(said))
+	return strings.TrimSpace(string(said))
+}
+
+func TestTimesCountForWhoIsNotKnownToTakeNoNotice(t *testing.T) {
+	python := pythonItself(t)
 	const looks = "import os, subprocess, sys; os.stat('a.txt'); open('a.txt').read();"
 	for _, c := range []struct {
 		name, script string

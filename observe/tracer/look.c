@@ -218,8 +218,8 @@ int jo_look_open(const jo_process *p, const jo_path *path, uint32_t bits)
 		if (before != NULL) {
 			/* The folder was opened by two names. From here on the tracer cannot tell which
 			 * of the two a relative name belongs to. */
-			jo_look_way(p, before);
-			jo_look_way(p, path->text);
+			jo_look_way(p, before, JO_ABSOLUTE);
+			jo_look_way(p, path->text, JO_ABSOLUTE);
 		}
 	} else if ((bits & JO_READ) && type > 0 && !S_ISREG(st.st_mode) && !plain_device(&st)) {
 		jo_use(p, JO_USE_DEVICE, path->text);
@@ -250,11 +250,25 @@ void jo_look_link(const jo_process *p, const jo_path *path, uint32_t bits)
 	noted(p, name, bits);
 }
 
-/* way_of notes the links on the way to a path; with all, also the parts that are no links. */
-static void way_of(const jo_process *p, const char *path, int all)
+static const char *first = "";
+
+void jo_look_begins(const char *folder) { first = folder; }
+
+/* counted reports whether a folder is the one that the command starts in, or above it. Whether such a
+ * folder is a link is no input of its own: the path of that folder without links counts. */
+static int counted(const char *folder)
+{
+	size_t n = strlen(folder);
+	return strncmp(first, folder, n) == 0 && (first[n] == '/' || first[n] == 0);
+}
+
+/* way_of notes the links on the way to a path, and the parts that are no links, because they may
+ * become some. With all it notes those parts too that lead to the command's first folder. form says
+ * how the tree named the path. */
+static void way_of(const jo_process *p, const char *path, uint32_t form, int all)
 {
 	char rest[JO_PATH], link[JO_PATH], text[JO_PATH];
-	jo_path way = {.form = JO_ABSOLUTE};
+	jo_path way = {.form = form};
 	snprintf(rest, sizeof rest, "%s", path);
 	for (int links = 0; *rest != 0 && links < 40 && !JO_WITHOUT(WAY);) {
 		size_t begin = strspn(rest, "/"), n = strcspn(rest + begin, "/");
@@ -269,7 +283,7 @@ static void way_of(const jo_process *p, const char *path, int all)
 		}
 		memmove(rest, part + n, strlen(part + n) + 1);
 		ssize_t got = readlink(way.text, link, sizeof link - 1);
-		if (got >= 0 || (all && errno == EINVAL))
+		if (got >= 0 || (errno == EINVAL && (all || !counted(way.text))))
 			jo_look_link(p, &way, 0);
 		if (got < 0)
 			continue;
@@ -285,24 +299,31 @@ static void way_of(const jo_process *p, const char *path, int all)
 	}
 }
 
-void jo_look_way(const jo_process *p, const char *path) { way_of(p, path, 0); }
+void jo_look_way(const jo_process *p, const char *path, uint32_t form) { way_of(p, path, form, 0); }
 
-void jo_look_where(const jo_process *p, const char *path) { way_of(p, path, 1); }
+void jo_look_here(const jo_process *p, const jo_group *whose)
+{
+	jo_use(p, JO_USE_CWD, NULL);
+	jo_look_way(p, whose->cwd, whose->moved ? JO_ABSOLUTE : JO_RELATIVE);
+}
+
+void jo_look_where(const jo_process *p, const char *path) { way_of(p, path, JO_ABSOLUTE, 1); }
 
 void jo_look_ways(const jo_process *p, const jo_process *q, int fd)
 {
 	char path[64];
 	struct stat st;
-	const char *names[64];
+	const jo_name *names[64];
 	size_t n = 0, at = 0;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)q->id, fd);
 	if (stat(path, &st) != 0)
 		return;
 	for (const jo_name *name; n < 64 && (name = jo_name_next(&at)) != NULL;)
 		if (name->stamp.ino == st.st_ino && name->stamp.dev == st.st_dev && name->stamp.mode != 0)
-			names[n++] = name->path;
+			names[n++] = name;
 	for (size_t i = 0; i < n; i++)
-		jo_look_way(p, names[i]);
+		way_of(p, names[i]->path, names[i]->bits & (JO_RELATIVE | JO_ABSOLUTE),
+			(names[i]->bits & JO_ABSOLUTE) != 0);
 }
 
 /* ---- folders */

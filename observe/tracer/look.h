@@ -37,11 +37,16 @@ void jo_look_flags(const jo_process *p, int fd);
 /* jo_look_own reports whether the tree itself has made or changed what is at a path. */
 int jo_look_own(const char *path, int follow);
 
-/* jo_look_way notes the links on the way to a path, because a call tells the tree where they
- * lead; jo_look_ways does so for a descriptor of q. */
-void jo_look_way(const jo_process *p, const char *path);
-/* jo_look_where also notes the folders on the way that are no links. It is for the path of a
- * program, because programs look for their own files beside themselves. */
+/* jo_look_way notes the links on the way to a path, and which parts of it are no links, because a call
+ * tells the tree where the path leads; jo_look_ways does so for a descriptor of q. form is that of
+ * the path. jo_look_begins says which folder the command starts in. Parts that lead to it are left
+ * out, because its path without links counts. */
+void jo_look_begins(const char *folder);
+void jo_look_way(const jo_process *p, const char *path, uint32_t form);
+/* jo_look_here notes that a process is told the path of a folder that it, or another process, is in. */
+void jo_look_here(const jo_process *p, const jo_group *whose);
+/* jo_look_where leaves no part out. It is for the path of a program, because programs look for
+ * their own files beside themselves. */
 void jo_look_where(const jo_process *p, const char *path);
 void jo_look_ways(const jo_process *p, const jo_process *q, int fd);
 

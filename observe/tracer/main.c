@@ -172,6 +172,7 @@ static int observe(void)
 	int ended = 0, repeat = 0;
 	jo_process_born(jo_process_of(command, 1), NULL, 0);
 	jo_process_of(command, 0)->group->cwd = strdup(request.folder);
+	jo_look_begins(request.folder);
 	while ((!ended || jo_processes() > 0) && !repeat) {
 		int what = 0;
 		pid_t id = waitpid(-1, &what, __WALL);

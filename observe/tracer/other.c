@@ -170,10 +170,7 @@ static int seek_call(jo_process *p, long nr, const uint64_t args[6])
 int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	switch (c->class) {
-	case JO_CALL_GETCWD:
-		jo_use(p, JO_USE_CWD, NULL);
-		jo_look_way(p, p->group->cwd);
-		break;
+	case JO_CALL_GETCWD: jo_look_here(p, p->group); break;
 	case JO_CALL_LIST: list_call(p, (int)args[0]); break;
 	case JO_CALL_CLOCK_ID:
 		/* Where there is no time call, the C library's time reads the coarse clock. */

@@ -124,8 +124,7 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 	} else if ((more = after(rest, "/cwd")) != NULL) {
 		if (*more != 0 || follow)
 			return becomes(into, g->cwd, more, g->moved ? JO_ABSOLUTE : JO_RELATIVE);
-		jo_use(p, JO_USE_CWD, NULL);
-		jo_look_way(p, g->cwd);
+		jo_look_here(p, g);
 	} else if ((more = after(rest, "/root")) != NULL) {
 		if (*more != 0 || follow)
 			return becomes(into, "/", more, JO_ABSOLUTE);
@@ -134,6 +133,9 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 			return becomes(into, g->exe, more, JO_ABSOLUTE);
 		if (g->exe != NULL)
 			jo_look_where(p, g->exe);
+	} else if (strcmp(rest, "/maps") == 0 || strcmp(rest, "/smaps") == 0) {
+		if (g->exe != NULL)
+			jo_look_where(p, g->exe); /* it tells the program's path too */
 	} else if (strcmp(rest, "/limits") == 0) {
 		jo_use(p, JO_USE_LIMITS, NULL); /* all limits */
 	} else if (strncmp(rest, "/fd/", 4) == 0 && rest[4] >= '0' && rest[4] <= '9') {

@@ -28,13 +28,31 @@ def _on_line(_user: int, _level: int, text: bytes) -> None:
         pass
 
 
+def _is_main() -> bool:
+    """Whether this is the main interpreter. Before Python 3.13 only the C interface tells."""
+    told = getattr(_thread, "_is_main_interpreter", None)
+    if told is not None:
+        return bool(told())
+    import ctypes
+
+    api = getattr(ctypes, "pythonapi", None)  # PyPy has none, and no other interpreters
+    if api is None:
+        return True
+    states = [api.PyInterpreterState_Get, api.PyInterpreterState_Main]
+    for state in states:
+        state.restype = ctypes.c_void_p
+    return bool(states[0]() == states[1]())
+
+
 def attach(lib: _ffi.Library) -> None:
     """Pass the library's warnings to ``logging`` until the interpreter ends.
 
     The process has one callback, and it runs in the main interpreter. So another
-    interpreter, which may end first, leaves it alone.
+    interpreter, which may end first, leaves it alone. Where one is left over at the
+    end of the process, a call into Python from there would end the main thread, and
+    the process would wait for ever.
     """
-    if not getattr(_thread, "_is_main_interpreter", lambda: True)():  # from Python 3.13 on, where ctypes can be there
+    if not _is_main():
         return
     log_fn = _ffi.log_fn()
     callback = log_fn(_on_line)

@@ -98,6 +98,8 @@ _CONTROLS = [
     ),
     _Control("limits as Go has them", "raised", ["test_given.py::test_limits_are_those_of_the_caller"]),
     _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
+    _Control("times of outputs unseen", "anytimes", ["test_plain.py::test_run_each_time_and_said_why[a file with a time of its own]"]),
+    _Control("times in outputs unseen", "nodaters", [f"{_ROW}[time in a precompiled header of clang]"]),
     _Control("reader not waited for", "nowaiting", ["test_output.py::test_pipe_that_does_not_block_gets_all_of_it_once[replay]"]),
     _Control("printed twice", "noending", ["test_output.py::test_replay_that_cannot_print_to_the_end_says_so"]),
     _Control("observed under a limit", "noroom", ["test_output.py::test_limit_for_files_is_none_for_a_pipe"]),

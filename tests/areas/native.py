@@ -111,6 +111,8 @@ _CONTROLS = [
         "twins not compared", "notwins", {"record": ["TestTwinsAreToEachOtherWhatTheyWere"]},
         [f"{_CLASS}[header named twice that becomes another-gcc]", f"{_CLASS}[header that is a text too-gcc]"],
     ),
+    _Control("languages for nobody", "nolanguages", {"record": ["TestLanguagesCountForWhoMayOrderNamesByThem/bash"]}, []),
+    _Control("whoever reads the loader's cache", "noprinted", {"record": ["TestLoadersCacheCountsWholeForWhoReadsItHimself/printed"]}, []),
     _Control("excuses of some for all", "noshared", {"record": ["TestProgramsThatShareABitHaveNoExcuseOfOneOfThem/many"]}, []),
     _Control("fresh files not read again", "nofresh", {"record": ["TestFreshFileIsReadAgain"]}, []),
     _Control(

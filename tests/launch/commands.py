@@ -407,6 +407,13 @@ def link_that_leads_nowhere_is_left(w: Launched, _: Any) -> Callable[[], Any]:
 # ---- programs that ask where they are
 
 
+def becomes_a_link(w: Launched, name: str) -> None:
+    """Something becomes a link to what it was."""
+    path = w.folder / name
+    path.rename(f"{path}-2")
+    path.symlink_to(f"{path.name}-2")
+
+
 def says_where_it_is(w: Launched, becomes: str) -> Callable[[], None]:
     """A program that does; one of its names becomes a link to what it was."""
     text = '#include <stdio.h>\n#include <unistd.h>\nint main(void) { char s[4096]; int n = readlink("/proc/self/exe", s, sizeof s); return fwrite(s, 1, n, fopen("out/a", "w")) != n; }\n'
@@ -414,13 +421,7 @@ def says_where_it_is(w: Launched, becomes: str) -> Callable[[], None]:
     (w.folder / "bin").mkdir()
     w.run("gcc", "gen.c", "-o", "bin/gen")
     words(w, f"{w.folder}/bin/gen")
-    path = w.folder / becomes
-
-    def change() -> None:
-        path.rename(f"{path}-2")
-        path.symlink_to(f"{path.name}-2")
-
-    return change
+    return lambda: becomes_a_link(w, becomes)
 
 
 @row

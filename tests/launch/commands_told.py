@@ -7,9 +7,10 @@ import fcntl
 import os
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from commands import row, words
+from commands import becomes_a_link, row, words
 from conftest import need
 from launched import Launched
 
@@ -234,3 +235,48 @@ def type_of_a_name_that_is_no_file(w: Launched, _: Any) -> Callable[[], Any]:
             s.bind("in/a")
 
     return change
+
+
+# ---- paths without links
+
+
+@row
+def script_that_asks_for_its_folder_without_links(w: Launched, _: Any) -> Callable[[], Any]:
+    w.put("bin/gen", 'here=$(cd "$(dirname "$0")" && pwd -P)\necho "$here" > out/a\n', 0o755)
+    words(w, "sh bin/gen")
+    return lambda: becomes_a_link(w, "bin")
+
+
+@row
+def folder_in_which_a_compiler_starts(w: Launched, _: Any) -> Callable[[], Any]:
+    w.put("bin/a.c", "int a;\n")
+    words(w, f"env -C bin gcc -g -c a.c -o {w.out}/a.o")
+    return lambda: becomes_a_link(w, "bin")
+
+
+@row
+def file_that_a_script_has_open(w: Launched, _: Any) -> Callable[[], Any]:
+    w.put("bin/a", "")
+    words(w, "sh -c", "exec 5< bin/a; readlink /proc/$$/fd/5 > out/a")
+    return lambda: becomes_a_link(w, "bin")
+
+
+# ---- what holds the times of what it was made from
+
+
+@row
+def time_in_a_precompiled_header_of_clang(w: Launched, _: Any) -> Callable[[], Any]:
+    header = w.put("a.h", "int a;\n")
+    os.utime(header, (10**9, 10**9))
+    words(w, "clang -x c-header a.h -o out/a.pch")
+    return lambda: os.utime(header, (10**9 + 9, 10**9 + 9))
+
+
+@row
+def time_of_an_object_for_apples_debugger(w: Launched, _: Any) -> Callable[[], Any]:
+    linker = max(map(str, Path("/usr/lib").glob("llvm-*/bin/ld64.lld")), default="ld64.lld")
+    w.put("a.c", "int main(void) { return 0; }\n")
+    w.run(need("clang"), "--target=x86_64-apple-macos11", "-g", "-c", "a.c", "-o", "a.o")
+    os.utime(w.folder / "a.o", (10**9, 10**9))
+    words(w, f"{linker} -arch x86_64 -platform_version macos 11 11 -undefined dynamic_lookup a.o -o out/a")
+    return lambda: os.utime(w.folder / "a.o", (10**9 + 9, 10**9 + 9))

@@ -21,6 +21,7 @@ NOT_KEPT = {
     "changed in place": ("random >> log; random", "changed in place"),
     "something removed": ("random; rm -f victim.txt", "removed"),
     "the time of day": ("random; date", "time of day"),
+    "a file with a time of its own": ("random made; cp -p /etc/passwd copy", "has a time"),
     "another host": (
         f"random; {sys.executable} -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))' 2>/dev/null || true",
         "connects",

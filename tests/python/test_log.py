@@ -107,6 +107,24 @@ def test_another_interpreter_leaves_the_log_alone(tmp_path: Path) -> None:
     assert ("WARNING:jitcache" in out) == (sys.version_info >= (3, 13))
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="other interpreters are told that they are")
+def test_process_ends_with_another_interpreter_left_over(tmp_path: Path) -> None:
+    """Before Python 3.12 any interpreter may import ctypes, as in mod_wsgi."""
+    check(
+        """
+        import sys
+        import _xxsubinterpreters as interpreters
+        other = interpreters.create()
+        interpreters.run_string(other, f"import sys; sys.path[:] = {sys.path!r}")
+        try:
+            interpreters.run_string(other, f"import jitcache; cache = jitcache.Cache({sys.argv[1]!r})")
+        except interpreters.RunFailedError as e:
+            assert "ImportError" in str(e), e
+        """,
+        tmp_path,
+    )
+
+
 def test_handler_that_raises_harms_nobody(tmp_path: Path) -> None:
     (tmp_path / "not-a-directory-but-a-file").write_text("")
     check(

@@ -53,6 +53,8 @@ static void own_folder_by_name(void)
 
 static void own_program(void) { must(readlink("/proc/self/exe", text, sizeof text) > 0); }
 
+static void own_memory(void) { must(reads(AT_FDCWD, "/proc/self/maps") >= 0); }
+
 static void own_descriptor(void)
 {
 	char path[64];
@@ -62,6 +64,19 @@ static void own_descriptor(void)
 }
 
 static void own_folder(void) { must(getcwd(text, sizeof text) != NULL); }
+
+static void entered_folder(void)
+{
+	must(chdir("sub") == 0);
+	own_folder();
+}
+
+static void entered_by_whole_path(void)
+{
+	own_folder();
+	strcat(text, "/sub");
+	must(chdir(text) == 0 && readlink("/proc/self/cwd", text, sizeof text) > 0);
+}
 
 static void dots_and_slashes(void)
 {
@@ -178,8 +193,11 @@ static const scene scenes[] = {
 	{"descriptors_by_name", descriptors_by_name},
 	{"own_folder_by_name", own_folder_by_name},
 	{"own_program", own_program},
+	{"own_memory", own_memory},
 	{"own_descriptor", own_descriptor},
 	{"own_folder", own_folder},
+	{"entered_folder", entered_folder},
+	{"entered_by_whole_path", entered_by_whole_path},
 	{"dots_and_slashes", dots_and_slashes},
 	{"folder_that_goes", folder_that_goes},
 	{"own_folder_renamed", own_folder_renamed},
