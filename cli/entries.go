@@ -16,10 +16,6 @@ import (
 	"jitcache/core/store"
 )
 
-// noteKind is the kind of the library's own entries: records of what compiles have looked
-// at.
-const noteKind = "manifest"
-
 // resolve returns the entry that an argument means, with nothing but its key set. The
 // argument is the entry's name, or the first hex digits of its key, enough of them to be
 // unambiguous.
@@ -56,7 +52,7 @@ func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store
 func named(cache *core.Cache, name string) ([]*core.Listed, error) {
 	found := first{order: orders["used"]}
 	err := cache.List(context.Background(), "", func(e *core.Listed) error {
-		if e.Name == name && e.Kind != noteKind {
+		if e.Name == name && e.Kind != core.NoteKind {
 			kept := *e
 			found.add(&kept)
 		}
