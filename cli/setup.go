@@ -45,9 +45,8 @@ func (c *command) init() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		if cfg := s.Config(); cfg.Shared != *shared {
-			cfg.Shared = *shared
-			if err := s.SetConfig(cfg); err != nil {
+		if s.Config().Shared != *shared {
+			if err := s.Configure(func(c *store.Config) { c.Shared = *shared }); err != nil {
 				return err
 			}
 		}
@@ -131,7 +130,7 @@ func (c *command) config() *ffcli.Command {
 		if cfg.MaxSize, err = store.ParseSize(args[1]); err != nil {
 			return wrong(err.Error())
 		}
-		if err := s.SetConfig(cfg); err != nil {
+		if err := s.Configure(func(c *store.Config) { c.MaxSize = cfg.MaxSize }); err != nil {
 			return err
 		}
 		if limit := s.MaxSize(); limit > 0 && s.Usage().Bytes > limit {

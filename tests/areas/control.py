@@ -221,6 +221,7 @@ CONTROLS = [
     Control("decompression without a bound", "nobomb", {"storage": ["TestDecompressionTakesNoMoreThanItSays"]}),
     Control("helper serves anybody", "anypeer", {"storage": ["TestAnotherUserIsNotServed"]}),
     Control("helper that is denied lives on", "nodenied", {"storage": ["TestHelperEnds"]}),
+    Control("settings changed by two at once", "noconfiglock", {"core/store": ["TestSettingsThatProcessesChangeAtTheSameTimeAreAllKept"]}),
     Control("a file of keys changed by two at once", "notelock", {"core/trust": ["TestKeysThatProcessesWithdrawAtTheSameTimeAreAllWithdrawn"]}),
     Control("settings of anybody", "anyconfig", {"core/trust": ["TestSettingsThatOthersMayWriteAreIgnoredWithAProblem"]}),
     Control("list that is kept", "", {}, ["test_listing.py::test_list_takes_no_memory_for_its_length[entries]"], front="hoards"),
