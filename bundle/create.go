@@ -59,6 +59,19 @@ func whole(path string, make func(draft string) error) error {
 	if err != nil {
 		os.RemoveAll(draft)
 	}
+	return renamed(err, draft, path)
+}
+
+// renamed has an error of a draft name the path that the user has chosen.
+func renamed(err error, draft, path string) error {
+	var of *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &of) && of.Path == draft:
+		return &os.PathError{Op: of.Op, Path: path, Err: of.Err}
+	case errors.As(err, &link) && link.Old == draft:
+		return &os.PathError{Op: link.Op, Path: path, Err: link.Err}
+	}
 	return err
 }
 

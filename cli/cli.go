@@ -13,6 +13,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -86,16 +88,22 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 		c.complete(root, args[2:])
 		return exitDone
 	}
-	err := root.Parse(arrange(root, args[1:]))
+	arranged, err := arrange(root, args[1:])
+	if err == nil {
+		err = parse(root, arranged)
+	}
 	if err == nil {
 		err = root.Run(context.Background())
+	}
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = fmt.Fprintln(out, usage(read(root, args[1:]).last()))
 	}
 	if err == nil {
 		err = out.err // the answer could not be written
 	}
 	var answer no
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case err == nil:
 		return exitDone
 	case errors.As(err, &answer):
 		fmt.Fprintf(errs, "%sjitcache:%s %s\n", yellow, normal, answer)
@@ -185,7 +193,7 @@ func usage(cmd *ffcli.Command) string {
 
 func (c *command) flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	f.SetOutput(c.stderr)
+	f.SetOutput(io.Discard) // Main reports errors, in one line, and prints help
 	return f
 }
 
@@ -249,8 +257,19 @@ func outsideJob(env func(string) string) func(string) string {
 }
 
 // open opens the cache directory, or returns why it is not used. It ignores JITCACHE (0,
-// readonly): that is for programs, not for the person who maintains the directory.
+// readonly): that is for programs, not for the person who maintains the directory. It makes
+// no directory that an argument names: a name that is mistyped is no empty cache.
 func (c *command) open() (*core.Cache, *store.Store, error) {
+	if c.directory != "" {
+		if _, err := os.Stat(c.directory); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("%s does not exist; `jitcache init` makes a cache directory", c.directory)
+		}
+	}
+	return c.openOrMake()
+}
+
+// openOrMake is open for commands that fill the directory, and may make it.
+func (c *command) openOrMake() (*core.Cache, *store.Store, error) {
 	o := c.options()
 	o.Sink = nil // the caller prints why the directory is not used
 	o.Env = func(name string) string {

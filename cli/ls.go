@@ -62,6 +62,9 @@ func (c *command) ls() *ffcli.Command {
 				*order = "key"
 			}
 		}
+		if *limit < 0 || *last < 0 {
+			return wrong("-n and -last want a number that is not negative")
+		}
 		ok := false
 		if l.order, ok = orders[*order]; !ok {
 			return wrong(fmt.Sprintf("%q: want one of %s", *order, strings.Join(sorted(orders), ", ")))

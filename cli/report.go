@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,11 +79,15 @@ func (c *command) lookAt(cache *core.Cache, page *report.Page) error {
 	})
 }
 
-// writePage writes the whole page, or leaves the file as it was.
+// writePage writes the whole page, or leaves the file as it was. A device or a pipe gets
+// the page, and no file takes its place.
 func writePage(path string, page *report.Page) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInto(path, page)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".jitcache-report-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, bare(err))
 	}
 	defer os.Remove(f.Name())
 	err = page.Write(f)
@@ -92,10 +97,29 @@ func writePage(path string, page *report.Page) error {
 	if err == nil {
 		err = os.Chmod(f.Name(), 0o644)
 	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, bare(err))
+	}
+	return nil
+}
+
+func writeInto(path string, page *report.Page) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return errors.Join(page.Write(f), f.Close())
+}
+
+// bare takes the name of a temporary file out of an error: the user has not chosen it.
+func bare(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
 }
 
 // readLog reads the log that was asked for, else the one that JITCACHE_LOG_FILE names. It

@@ -26,8 +26,14 @@ func (c *command) init() *ffcli.Command {
 		}
 		var err error
 		if *mode != "" {
-			if m, err = strconv.ParseUint(*mode, 8, 12); err != nil || m&0o700 != 0o700 {
-				return wrong(fmt.Sprintf("mode %q: want octal digits, with 7 for the owner", *mode))
+			if m, err = strconv.ParseUint(*mode, 8, 12); err != nil || m&0o700 != 0o700 || m&^0o2775 != 0 {
+				return wrong(fmt.Sprintf("mode %q: want octal digits, with 7 for the owner, and nothing to write for others", *mode))
+			}
+		}
+		gid := -1
+		if *group != "" {
+			if gid, err = groupID(*group); err != nil {
+				return err
 			}
 		}
 		o := store.Options{Directory: args[0], Trust: store.Trust{Shared: *shared}}
@@ -38,7 +44,7 @@ func (c *command) init() *ffcli.Command {
 			}
 			o.MaxSize = &n
 		}
-		if err := makeRoot(args[0], uint32(m), *group); err != nil {
+		if err := makeRoot(args[0], uint32(m), gid); err != nil {
 			return err
 		}
 		s, err := store.Open(o)
@@ -61,9 +67,9 @@ func (c *command) init() *ffcli.Command {
 	})
 }
 
-// makeRoot makes the directory, or takes an empty one, and sets its group and mode. What is
-// made in it later gets its mode from it.
-func makeRoot(dir string, mode uint32, group string) error {
+// makeRoot makes the directory, or takes an empty one, and sets its mode, and its group if
+// gid is not -1. What is made in it later gets its mode from it.
+func makeRoot(dir string, mode uint32, gid int) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -82,11 +88,7 @@ func makeRoot(dir string, mode uint32, group string) error {
 	} else if !errors.Is(err, io.EOF) {
 		return err
 	}
-	if group != "" {
-		gid, err := groupID(group)
-		if err != nil {
-			return err
-		}
+	if gid >= 0 {
 		if err := f.Chown(-1, gid); err != nil {
 			return err
 		}
@@ -112,7 +114,11 @@ func groupID(group string) (int, error) {
 
 func (c *command) config() *ffcli.Command {
 	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it to that", nil, 0, 2, func(args []string) error {
-		cache, s, err := c.open()
+		open := c.open
+		if len(args) == 2 {
+			open = c.openOrMake
+		}
+		cache, s, err := open()
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,9 @@ func (s Shell) Flags(name string) *flag.FlagSet { return s.c.flags(name) }
 // Open opens the cache directory, or returns why it is not used.
 func (s Shell) Open() (*core.Cache, *store.Store, error) { return s.c.open() }
 
+// OpenOrMake is Open for commands that fill the directory, and may make it.
+func (s Shell) OpenOrMake() (*core.Cache, *store.Store, error) { return s.c.openOrMake() }
+
 // Trust reads the settings and trusted keys of environment, user and machine. It needs no
 // cache directory.
 func (s Shell) Trust() (*trust.Settings, *trust.Keys) {

@@ -38,16 +38,16 @@ func (b bundles) create() *ffcli.Command {
 	layer := flags.Bool("dir", false, "make a directory, to be used as a layer")
 	image := flags.Bool("oci", false, "make a folder with an OCI image layout")
 	cmd := b.New("bundle create [-dir | -oci] FILE [WHAT…]", "pack entries into a file", flags, 1, 1<<16, func(args []string) error {
+		if *layer && *image {
+			return b.Wrong("-dir or -oci?")
+		}
 		cache, _, err := b.Open()
 		if err != nil {
 			return err
 		}
 		ids, err := bundle.Choose(context.Background(), cache, args[1:])
-		switch {
-		case err != nil:
+		if err != nil {
 			return b.No(err.Error())
-		case *layer && *image:
-			return b.Wrong("-dir or -oci?")
 		}
 		make := bundle.Create
 		if *layer {
@@ -99,7 +99,7 @@ func (b bundles) add() *ffcli.Command {
 	bounds := b.bounds(flags)
 	unsigned := flags.Bool("unsigned", false, "take entries that no trusted key has signed")
 	cmd := b.New("bundle add [-unsigned] [-max-size N] FILE", "add the entries of a bundle to the directory", flags, 1, 1, func(args []string) error {
-		cache, s, err := b.Open()
+		cache, s, err := b.OpenOrMake()
 		if err != nil {
 			return err
 		}
