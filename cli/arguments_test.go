@@ -83,6 +83,29 @@ func TestDirectoryIsMadeByWhatFillsIt(t *testing.T) {
 	}
 }
 
+// $(jitcache dir) and $(jitcache path NAME) are the names of files, whatever bytes they have.
+func TestPathIsPrintedAsItIs(t *testing.T) {
+	u := newAccount(t)
+	u.dir += "\xff\xfe\x1b[31m"
+	u.env["JITCACHE_DIR"] = u.dir
+	u.put("a", "saxpy", "cubin", "code")
+	if out := u.ok("dir"); out != u.dir+"\n" {
+		t.Errorf("%q", out)
+	}
+	if _, err := os.Stat(strings.TrimSuffix(u.ok("path", "saxpy"), "\n")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDoctorMakesNoDirectoryThatIsMistyped(t *testing.T) {
+	u := newAccount(t)
+	dir := t.TempDir() + "/new"
+	out, _, status := u.run("doctor", "-directory", dir)
+	if _, err := os.Stat(dir); err == nil || status != 1 || !strings.Contains(out, dir+" does not exist") {
+		t.Errorf("status %d, %v, %s", status, err, out)
+	}
+}
+
 // Root may replace a device by a file, and must not: the machine's /dev/null would be gone.
 func TestReportTakesNoDevicesPlace(t *testing.T) {
 	u := newAccount(t)

@@ -260,12 +260,20 @@ func outsideJob(env func(string) string) func(string) string {
 // readonly): that is for programs, not for the person who maintains the directory. It makes
 // no directory that an argument names: a name that is mistyped is no empty cache.
 func (c *command) open() (*core.Cache, *store.Store, error) {
-	if c.directory != "" {
-		if _, err := os.Stat(c.directory); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("%s does not exist; `jitcache init` makes a cache directory", c.directory)
-		}
+	if err := c.exists(); err != nil {
+		return nil, nil, err
 	}
 	return c.openOrMake()
+}
+
+// exists returns an error if an argument names a directory that does not exist.
+func (c *command) exists() error {
+	if c.directory != "" {
+		if _, err := os.Stat(c.directory); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s does not exist; `jitcache init` makes a cache directory", c.directory)
+		}
+	}
+	return nil
 }
 
 // openOrMake is open for commands that fill the directory, and may make it.
@@ -312,8 +320,22 @@ func (c *command) dir() *ffcli.Command {
 		if dir == "" {
 			return no(rule)
 		}
-		return c.answer(map[string]string{"directory": dir, "rule": rule}, func() { fmt.Fprintln(c.stdout, dir) })
+		if c.asJSON {
+			return c.printJSON(map[string]string{"directory": dir, "rule": rule})
+		}
+		return c.printPath(dir)
 	})
+}
+
+// printPath prints a path that is the whole answer. A script gets it as it is, whatever
+// bytes it has, and a terminal gets nothing that it would obey.
+func (c *command) printPath(path string) error {
+	to := c.raw
+	if isTerminal(c.raw) {
+		to = c.stdout
+	}
+	_, err := fmt.Fprintln(to, path)
+	return err
 }
 
 func (c *command) version() *ffcli.Command {

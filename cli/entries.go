@@ -134,7 +134,9 @@ func (c *command) path() *ffcli.Command {
 		if c.asJSON {
 			return c.printJSON(map[string]string{"key": e.ID.String(), "path": e.Path})
 		}
-		fmt.Fprintln(c.stdout, e.Path)
+		if err := c.printPath(e.Path); err != nil {
+			return err
+		}
 		if c.terminal {
 			fmt.Fprintln(c.stderr, "hint: the file has the payload, then some hundred bytes that ELF readers ignore; `jitcache export` writes the payload alone")
 		}
