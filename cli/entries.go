@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -162,7 +161,11 @@ func (c *command) export() *ffcli.Command {
 			_, err := io.Copy(c.raw, bytes.NewReader(b.Data()))
 			return err
 		}
-		if err := os.WriteFile(args[1], b.Data(), 0o666); err != nil {
+		err = writeWhole(args[1], func(to io.Writer) error {
+			_, err := to.Write(b.Data())
+			return err
+		})
+		if err != nil {
 			return err
 		}
 		return c.answer(map[string]any{"key": e.ID.String(), "file": args[1], "size": len(b.Data())}, func() {})

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,7 +53,7 @@ func (c *command) report() *ffcli.Command {
 			}
 			return page.Write(c.raw)
 		}
-		if err := writePage(args[0], &page); err != nil {
+		if err := writeWhole(args[0], page.Write); err != nil {
 			return err
 		}
 		return c.answer(map[string]any{"file": args[0], "entries": page.Stats.Entries, "since": page.History.Since}, func() {
@@ -77,49 +76,6 @@ func (c *command) lookAt(cache *core.Cache, page *report.Page) error {
 		}
 		return nil
 	})
-}
-
-// writePage writes the whole page, or leaves the file as it was. A device or a pipe gets
-// the page, and no file takes its place.
-func writePage(path string, page *report.Page) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return writeInto(path, page)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".jitcache-report-*")
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, bare(err))
-	}
-	defer os.Remove(f.Name())
-	err = page.Write(f)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, bare(err))
-	}
-	return nil
-}
-
-func writeInto(path string, page *report.Page) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(page.Write(f), f.Close())
-}
-
-// bare takes the name of a temporary file out of an error: the user has not chosen it.
-func bare(err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
-	}
-	return err
 }
 
 // readLog reads the log that was asked for, else the one that JITCACHE_LOG_FILE names. It

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/user"
 	"strconv"
@@ -80,13 +78,18 @@ func makeRoot(dir string, mode uint32, gid int) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := f.Readdirnames(1); err == nil {
-		if _, err := os.Stat(dir + "/v1/VERSION"); err != nil {
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		// An init that was interrupted, or had no space, has left some of these.
+		if name != "v1" && name != "CACHEDIR.TAG" && name != "README.txt" {
 			return fmt.Errorf("%s is not empty, and not a cache", dir)
 		}
+	}
+	if info, err := os.Stat(dir + "/v1/VERSION"); err == nil && info.Size() > 0 {
 		return fmt.Errorf("%s is a cache already; see `jitcache config`", dir)
-	} else if !errors.Is(err, io.EOF) {
-		return err
 	}
 	if gid >= 0 {
 		if err := f.Chown(-1, gid); err != nil {

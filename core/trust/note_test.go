@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"testing"
 )
 
@@ -56,5 +58,21 @@ func TestKeysThatProcessesWithdrawAtTheSameTimeAreAllWithdrawn(t *testing.T) {
 		if !k.Withdraws(numbered(n)) {
 			t.Errorf("key %d is not withdrawn", n)
 		}
+	}
+}
+
+// A file that holds a part of a key would stop the next try, because it exists.
+func TestKeyThatCannotBeWrittenLeavesNoFile(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	path := t.TempDir() + "/secret"
+	var before syscall.Rlimit
+	syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before)
+	limit := before
+	limit.Cur = 10
+	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+	err := WriteSecret(path, Secret{key: make([]byte, 64)})
+	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)
+	if _, e := os.Stat(path); err == nil || e == nil {
+		t.Errorf("%v, and the file: %v", err, e)
 	}
 }
