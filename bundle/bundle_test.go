@@ -90,7 +90,7 @@ func packed(t testing.TB, c *core.Cache, wanted ...string) []byte {
 		t.Fatal(err)
 	}
 	var to bytes.Buffer
-	if _, err := write(&to, c, ids, nil); err != nil {
+	if _, err := Write(&to, c, ids, nil); err != nil {
 		t.Fatal(err)
 	}
 	return to.Bytes()

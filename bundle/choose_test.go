@@ -66,7 +66,7 @@ func TestWhatCannotBePackedIsCounted(t *testing.T) {
 			t.Errorf("%q: %v", row.wanted, err)
 			continue
 		}
-		got, err := write(&bytes.Buffer{}, c, ids, nil)
+		got, err := Write(&bytes.Buffer{}, c, ids, nil)
 		if err != nil || got.Entries != row.packed || got.Left != row.left {
 			t.Errorf("%q: %+v, %v; want %d and %d left", row.wanted, got, err, row.packed, row.left)
 		}

@@ -37,7 +37,7 @@ func Create(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed
 		if err != nil {
 			return err
 		}
-		packed, err = write(f, c, ids, p)
+		packed, err = Write(f, c, ids, p)
 		return errors.Join(err, f.Close())
 	})
 	return packed, err
@@ -75,8 +75,8 @@ func renamed(err error, draft, path string) error {
 	return err
 }
 
-// write writes a bundle.
-func write(to io.Writer, c *core.Cache, ids []key.ID, p Progress) (Packed, error) {
+// Write writes a bundle with the entries of ids, which are in ascending order.
+func Write(to io.Writer, c *core.Cache, ids []key.ID, p Progress) (Packed, error) {
 	z, err := zstd.NewWriter(to)
 	if err != nil {
 		return Packed{}, err
