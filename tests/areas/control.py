@@ -218,6 +218,7 @@ CONTROLS = [
     Control("socket of anybody", "anysocket", {"core/remote": ["TestSocketOfAnotherUserIsNotUsed"]}),
     Control("a connection for each miss", "unreadpages", {"storage/engine": ["TestPageBesideAStatusCostsNoConnection"]}),
     Control("lengths believed", "anyvalue", {"core/wire": ["TestLengthAboveTheBoundIsRefused"]}),
+    Control("lengths of Redis believed", "anyreply", {"storage/engine": ["TestAnswerThatAnnouncesTooMuchIsRefused"]}),
     Control("decompression without a bound", "nobomb", {"storage": ["TestDecompressionTakesNoMoreThanItSays"]}),
     Control("helper serves anybody", "anypeer", {"storage": ["TestAnotherUserIsNotServed"]}),
     Control("helper that is denied lives on", "nodenied", {"storage": ["TestHelperEnds"]}),
