@@ -50,7 +50,7 @@ func openHTTP(c *Config) (Engine, error) {
 	if h := c.attribute("header"); h != "" {
 		name, value, ok := strings.Cut(h, "=")
 		if !ok {
-			return nil, usage("header=%q: want NAME=VALUE", h)
+			return nil, usage("header: want NAME=VALUE")
 		}
 		e.header.Set(name, value)
 	}
