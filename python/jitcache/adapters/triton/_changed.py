@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: Parts of Triton that take no part in a compile. This is an allow-list: what is changed elsewhere counts.
 _APART = ("triton.testing", "triton.profiler", "triton.tools")
 
+#: A function whose answer is in Triton's key, whoever gives it: workers of other projects are told it.
+_IN_KEY = "triton_key"
+
 
 def _folder(module: types.ModuleType) -> str:
     return os.path.dirname(os.path.abspath(str(module.__file__))) + os.sep
@@ -83,7 +86,11 @@ def _look(where: str, namespace: Any) -> Iterator[tuple[str, Any]]:
     seen = _seen.get(where)
     values = tuple(namespace.values())
     if seen is None or len(seen.values) != len(values) or not all(map(operator.is_, values, seen.values)):
-        foreign = [name for name, value in list(namespace.items()) if not _is_usual(value) and not _is_known(value)]
+        foreign = [
+            name
+            for name, value in list(namespace.items())
+            if not _is_usual(value) and not _is_known(value) and name != _IN_KEY
+        ]
         classes = [v for v in values if isinstance(v, type) and v.__module__ == where]
         seen = _seen[where] = _Seen(values, foreign, classes)
     for name in seen.foreign:
