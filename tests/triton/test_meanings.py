@@ -55,7 +55,8 @@ GIVEN = "import settings\n\n@triton.jit\ndef f(n):\n    return n\n\nf.N = settin
 TIMES = tuple(BEGIN + f"@triton.jit\ndef f(v):\n    return v * {n}.0" for n in (3, 4))
 
 PATCH = """
-from triton.backends.nvidia.compiler import CUDABackend as C
+from triton.backends import backends
+C = backends["nvidia"].compiler
 make = C.make_ptx
 C.make_ptx = lambda self, *more: make(self, *more) + "// " + settings.N
 import settings"""
@@ -90,10 +91,7 @@ TWINS = {
     "an attribute of a function of Triton's": Twins("f.N * f(1.0)", GIVEN, NUMBERS),
     "an attribute of a function of Triton's by a text": Twins("getattr(f, 'N') * 1.0", GIVEN, NUMBERS),
     "an attribute of a type": Twins("T.N", "import settings\nT = tl.dtype('fp32')\nT.N = settings.N", NUMBERS),
-    "a method that the program has given to tensors": Twins("tl.load(x).f()", "from settings import f\ntl.tensor.f = f", TIMES),
-    "a method of tensors that the program has replaced": Twins("tl.load(x).exp()", "from settings import f\ntl.tensor.exp = f", TIMES),
     "an attribute that all types have": Twins("tl.load(x).dtype.N", "import settings\ntl.dtype.N = settings.N", NUMBERS),
-    "a function of Triton's compiler that the program has replaced": Twins("1", PATCH, ("N = 'one'", "N = 'two'")),
     "a compiler of the program's": Twins("1", "import settings", (BACKEND.format(1), BACKEND.format(2))),
     "the sign of what is no number": Twins("A", constants=("float('nan'), 0", "-float('nan'), 0")),
     "how the program names its kernels": Twins("1", "import settings", ("N = 'one'", "N = 'two'"), how="(repr=lambda _: settings.N)"),
@@ -103,6 +101,9 @@ TWINS = {
 if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
     RUNS = "import settings\n\n@triton.constexpr_function\ndef f(n):\n    {}\n"
     TWINS |= {
+        "a method that the program has given to tensors": Twins("tl.load(x).f()", "from settings import f\ntl.tensor.f = f", TIMES),
+        "a method of tensors that the program has replaced": Twins("tl.load(x).exp()", "from settings import f\ntl.tensor.exp = f", TIMES),
+        "a function of Triton's compiler that the program has replaced": Twins("1", PATCH, ("N = 'one'", "N = 'two'")),
         "what a function looks up that runs meanwhile": Twins("f(2)", FUNCTION.format(how="constexpr_function"), NUMBERS),
         "a module that has another name in the kernel": Twins("m.N", "import settings", NUMBERS, before="m: tl.constexpr = settings"),
         "a module that is passed on": Twins("f(settings)", "import settings\n\n@triton.jit\ndef f(m):\n    return m.N * 1.0", NUMBERS),

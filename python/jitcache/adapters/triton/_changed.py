@@ -36,7 +36,7 @@ _OURS = (_folder(triton), _folder(jitcache))
 _PYTHONS = _folder(os)
 _MADE, _FROZEN = "<string>", "<frozen "
 _PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
-_ROOTS = {"triton", "jitcache", "nanobind", *getattr(sys, "stdlib_module_names", ())}
+_ROOTS = {"triton", "jitcache", "nanobind", "pybind11_builtins", *getattr(sys, "stdlib_module_names", ())}
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, tuple, list, dict)
 _HOLD_NOTHING = {
@@ -59,12 +59,9 @@ _known_files: dict[str, bool] = {}
 
 def note_changes(backend: Any, note: Callable[[str, Any], None]) -> None:
     """Call ``note`` with a name and a value for each thing in Triton, and each backend, that is not Triton's."""
-    found = list(_foreign())
+    found = [*_foreign(), *_of_backend(type(backend))]
     for name, value in sorted(found, key=operator.itemgetter(0)):
         note(name, _parts(value) if isinstance(value, property) else getattr(value, "__func__", value))
-    for kind in type(backend).__mro__:
-        if not _is_known(kind):
-            note(f"backend {kind.__qualname__}", kind)
     for kind in dict.fromkeys(_seen[core.__name__].classes):
         for name, value in vars(kind).items():
             # Plain values do not tell whose they are, and every process has these classes.
@@ -79,6 +76,16 @@ def _foreign() -> Iterator[tuple[str, Any]]:
         yield from _look(name, vars(module))
         for kind in _seen[name].classes:
             yield from _look(f"{name}.{kind.__qualname__}", vars(kind))
+
+
+def _of_backend(backend: type) -> Iterator[tuple[str, Any]]:
+    """Yield what is not Triton's in a backend: older versions load it as a module that is not in its package."""
+    for kind in backend.__mro__:
+        name = f"backend {kind.__module__}.{kind.__qualname__}"
+        if _is_known(kind):
+            yield from _look(name, vars(kind))
+        else:
+            yield name, kind
 
 
 def _look(where: str, namespace: Any) -> Iterator[tuple[str, Any]]:
@@ -117,7 +124,7 @@ def _is_known(value: Any) -> bool:
     if kind in _HOLD_NOTHING or kind.__module__ == "nanobind":
         return True
     if isinstance(value, type):
-        return _is_root(value.__module__)
+        return _is_root(value.__module__) or _is_in_known_files(value)
     if kind is property:
         return all(part is None or _is_known(part) for part in _parts(value))
     # A method, a decorated function, a function of Triton's kind, a partial.
@@ -128,6 +135,12 @@ def _is_known(value: Any) -> bool:
 def _is_root(module: object) -> bool:
     root = str(module).partition(".")[0]
     return root in _ROOTS or not hasattr(sys, "stdlib_module_names")
+
+
+def _is_in_known_files(kind: type) -> bool:
+    """Whether a class has functions, and all are in known files."""
+    functions = [value for value in vars(kind).values() if type(value) is types.FunctionType]
+    return bool(functions) and all(map(_is_in_known_file, functions))
 
 
 def _is_in_known_file(function: types.FunctionType) -> bool:
