@@ -9,6 +9,7 @@ import (
 
 	"jitcache/core"
 	"jitcache/core/blob"
+	"jitcache/core/key"
 	"jitcache/core/store"
 	"jitcache/record"
 )
@@ -140,7 +141,7 @@ func (a *adding) isThere(t *core.Taking, m *Member) bool {
 		return false
 	}
 	defer b.Release()
-	if b.Kind() == listsKind {
+	if b.Kind() == key.NoteKind {
 		return false
 	}
 	a.mu.Lock()
@@ -192,9 +193,6 @@ func (a *adding) fail(err error) {
 		a.err = err
 	}
 }
-
-// listsKind is the kind of the cache's own notes. Lists of observed compiles are among them.
-const listsKind = "manifest"
 
 // mergeLists merges the lists of two machines. Other notes stay: they are each machine's own.
 func mergeLists(own, brought *blob.Blob) []byte {

@@ -90,7 +90,7 @@ func packed(t testing.TB, c *core.Cache, wanted ...string) []byte {
 		t.Fatal(err)
 	}
 	var to bytes.Buffer
-	if _, err := write(&to, c, ids, nil); err != nil {
+	if _, err := Write(&to, c, ids, nil); err != nil {
 		t.Fatal(err)
 	}
 	return to.Bytes()
@@ -361,7 +361,7 @@ func noteKey(t testing.TB, what string) *key.Key {
 	t.Helper()
 	b := key.NewBuilder()
 	b.Add("what", []byte(what))
-	b.SetKind(listsKind)
+	b.SetKind(key.NoteKind)
 	k, err := b.Seal()
 	if err != nil {
 		t.Fatal(err)
@@ -377,7 +377,7 @@ func TestListsGoWithTheirResultsAndCompleteThoseThatAreThere(t *testing.T) {
 	if _, err := c.Sign(t.Context(), by); err != nil {
 		t.Fatal(err)
 	}
-	for wanted, want := range map[string]int{"": 5, "entry 0": 3, "entry 2": 1, "native": 4, listsKind: 3} {
+	for wanted, want := range map[string]int{"": 5, "entry 0": 3, "entry 2": 1, "native": 4, key.NoteKind: 3} {
 		words := []string{wanted}
 		if wanted == "" {
 			words = nil

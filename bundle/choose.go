@@ -68,7 +68,7 @@ func (ch *choice) look(id *key.ID) {
 		l = core.Listed{Key: id.String()}
 	}
 	to, packs := ch.found, true
-	if l.Kind == listsKind {
+	if l.Kind == key.NoteKind {
 		results, what := resultsOf(ch.cache, id)
 		switch what {
 		case isList:

@@ -66,7 +66,7 @@ func TestWhatCannotBePackedIsCounted(t *testing.T) {
 			t.Errorf("%q: %v", row.wanted, err)
 			continue
 		}
-		got, err := write(&bytes.Buffer{}, c, ids, nil)
+		got, err := Write(&bytes.Buffer{}, c, ids, nil)
 		if err != nil || got.Entries != row.packed || got.Left != row.left {
 			t.Errorf("%q: %+v, %v; want %d and %d left", row.wanted, got, err, row.packed, row.left)
 		}
@@ -77,7 +77,7 @@ func TestNoteOfThisMachineIsSaidToBeOne(t *testing.T) {
 	c := warmed(t, 1)
 	note := noteKey(t, "of this machine")
 	c.SaveNote(note, []byte("nonsense"))
-	for _, w := range []string{listsKind, note.ID.String()} {
+	for _, w := range []string{key.NoteKind, note.ID.String()} {
 		if ids, err := Choose(t.Context(), c, []string{w}); err == nil || len(ids) != 0 || !strings.Contains(err.Error(), "notes of this machine") {
 			t.Errorf("%q: %v, %v", w, ids, err)
 		}

@@ -37,7 +37,7 @@ func Create(c *core.Cache, ids []key.ID, path string, p Progress) (packed Packed
 		if err != nil {
 			return err
 		}
-		packed, err = write(f, c, ids, p)
+		packed, err = Write(f, c, ids, p)
 		return errors.Join(err, f.Close())
 	})
 	return packed, err
@@ -59,11 +59,24 @@ func whole(path string, make func(draft string) error) error {
 	if err != nil {
 		os.RemoveAll(draft)
 	}
+	return renamed(err, draft, path)
+}
+
+// renamed has an error of a draft name the path that the user has chosen.
+func renamed(err error, draft, path string) error {
+	var of *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &of) && of.Path == draft:
+		return &os.PathError{Op: of.Op, Path: path, Err: of.Err}
+	case errors.As(err, &link) && link.Old == draft:
+		return &os.PathError{Op: link.Op, Path: path, Err: link.Err}
+	}
 	return err
 }
 
-// write writes a bundle.
-func write(to io.Writer, c *core.Cache, ids []key.ID, p Progress) (Packed, error) {
+// Write writes a bundle with the entries of ids, which are in ascending order.
+func Write(to io.Writer, c *core.Cache, ids []key.ID, p Progress) (Packed, error) {
 	z, err := zstd.NewWriter(to)
 	if err != nil {
 		return Packed{}, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"flag"
 	"slices"
 	"strings"
@@ -99,10 +100,13 @@ func (w words) eachFlag(fn func(*flag.Flag)) {
 // arrange moves each flag to its command, before the arguments, because users write flags
 // anywhere and package flag stops at the first argument. Nothing after "--" is a flag. The
 // arguments of `jitcache run` stay as they are.
-func arrange(root *ffcli.Command, args []string) []string {
+//
+// An empty argument or value is refused. It mostly comes from a variable of a script that
+// is not set, and `jitcache clear -kind "$KIND"` must not remove everything then.
+func arrange(root *ffcli.Command, args []string) ([]string, error) {
 	w := read(root, args)
 	if len(w.at) == 0 || w.goes("run") {
-		return args
+		return args, nil
 	}
 	flags, rest := make([][]string, len(w.commands)), []string{}
 	for i := 0; i < len(args); i++ {
@@ -119,9 +123,16 @@ func arrange(root *ffcli.Command, args []string) []string {
 				to = len(w.commands) - 1
 			}
 			flags[to] = append(flags[to], arg)
-			if takesNext(f, arg) && i+1 < len(args) {
+			next := takesNext(f, arg)
+			switch {
+			case next && i+1 == len(args):
+				return nil, wrong("flag needs an argument: " + arg)
+			case next:
 				i++
 				flags[to] = append(flags[to], args[i])
+			}
+			if f != nil && (next && args[i] == "" || strings.HasSuffix(arg, "=")) {
+				return nil, wrong("flag has an empty argument: " + arg)
 			}
 		}
 	}
@@ -129,7 +140,22 @@ func arrange(root *ffcli.Command, args []string) []string {
 	for i, sub := range w.commands[1:] {
 		arranged = slices.Concat(arranged, []string{sub.Name}, flags[i+1])
 	}
-	return slices.Concat(arranged, []string{"--"}, rest)
+	if slices.Contains(rest, "") {
+		return nil, wrong("an argument is empty")
+	}
+	return slices.Concat(arranged, []string{"--"}, rest), nil
+}
+
+// parse parses arranged arguments. If they ask for help, it returns flag.ErrHelp.
+func parse(root *ffcli.Command, args []string) error {
+	err := root.Parse(args)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	if bare := errors.Unwrap(err); bare != nil {
+		err = bare // without what package ff says before it
+	}
+	return wrong(err.Error())
 }
 
 func commandOf(root *ffcli.Command, name string) *ffcli.Command {

@@ -13,6 +13,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -86,16 +88,22 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 		c.complete(root, args[2:])
 		return exitDone
 	}
-	err := root.Parse(arrange(root, args[1:]))
+	arranged, err := arrange(root, args[1:])
+	if err == nil {
+		err = parse(root, arranged)
+	}
 	if err == nil {
 		err = root.Run(context.Background())
+	}
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = fmt.Fprintln(out, usage(read(root, args[1:]).last()))
 	}
 	if err == nil {
 		err = out.err // the answer could not be written
 	}
 	var answer no
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case err == nil:
 		return exitDone
 	case errors.As(err, &answer):
 		fmt.Fprintf(errs, "%sjitcache:%s %s\n", yellow, normal, answer)
@@ -185,7 +193,7 @@ func usage(cmd *ffcli.Command) string {
 
 func (c *command) flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	f.SetOutput(c.stderr)
+	f.SetOutput(io.Discard) // Main reports errors, in one line, and prints help
 	return f
 }
 
@@ -249,8 +257,27 @@ func outsideJob(env func(string) string) func(string) string {
 }
 
 // open opens the cache directory, or returns why it is not used. It ignores JITCACHE (0,
-// readonly): that is for programs, not for the person who maintains the directory.
+// readonly): that is for programs, not for the person who maintains the directory. It makes
+// no directory that an argument names: a name that is mistyped is no empty cache.
 func (c *command) open() (*core.Cache, *store.Store, error) {
+	if err := c.exists(); err != nil {
+		return nil, nil, err
+	}
+	return c.openOrMake()
+}
+
+// exists returns an error if an argument names a directory that does not exist.
+func (c *command) exists() error {
+	if c.directory != "" {
+		if _, err := os.Stat(c.directory); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s does not exist; `jitcache init` makes a cache directory", c.directory)
+		}
+	}
+	return nil
+}
+
+// openOrMake is open for commands that fill the directory, and may make it.
+func (c *command) openOrMake() (*core.Cache, *store.Store, error) {
 	o := c.options()
 	o.Sink = nil // the caller prints why the directory is not used
 	o.Env = func(name string) string {
@@ -293,8 +320,22 @@ func (c *command) dir() *ffcli.Command {
 		if dir == "" {
 			return no(rule)
 		}
-		return c.answer(map[string]string{"directory": dir, "rule": rule}, func() { fmt.Fprintln(c.stdout, dir) })
+		if c.asJSON {
+			return c.printJSON(map[string]string{"directory": dir, "rule": rule})
+		}
+		return c.printPath(dir)
 	})
+}
+
+// printPath prints a path that is the whole answer. A script gets it as it is, whatever
+// bytes it has, and a terminal gets nothing that it would obey.
+func (c *command) printPath(path string) error {
+	to := c.raw
+	if isTerminal(c.raw) {
+		to = c.stdout
+	}
+	_, err := fmt.Fprintln(to, path)
+	return err
 }
 
 func (c *command) version() *ffcli.Command {

@@ -46,7 +46,11 @@ func (c *command) completion() *ffcli.Command {
 		if text == "" {
 			return wrong(fmt.Sprintf("%q: want bash, zsh or fish", args[0]))
 		}
-		return c.answer(map[string]string{"script": text}, func() { fmt.Fprint(c.raw, text) })
+		if c.asJSON {
+			return c.printJSON(map[string]string{"script": text})
+		}
+		_, err := fmt.Fprint(c.raw, text)
+		return err
 	})
 	cmd.LongHelp = completionHelp
 	return cmd
@@ -106,7 +110,7 @@ func (c *command) eachName(offer func(string)) {
 	}
 	found := first{order: orders["used"], most: maxCompleted}
 	cache.List(context.Background(), "", func(e *core.Listed) error {
-		if kept := *e; e.Name != "" && e.Kind != noteKind {
+		if kept := *e; e.Name != "" && e.Kind != core.NoteKind {
 			found.add(&kept)
 		}
 		return nil

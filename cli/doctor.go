@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -106,11 +107,26 @@ func (c *command) diagnose() *diagnosis {
 	d.Driver = c.findCUDA(dl.CUDA, "JITCACHE_LIBCUDA", d.Library)
 	c.lookAtVariables(d)
 	o.Env = outsideJob(o.Env)
+	warn, early := o.Sink, []func(refused error){}
+	o.Sink = func(l core.Level, text string) {
+		early = append(early, func(refused error) {
+			// The verdict says why the directory is not used. That nothing is kept then
+			// is so for this command only, for a program has a memory tier.
+			if refused == nil || !strings.HasPrefix(text, refused.Error()) {
+				warn(l, text)
+			}
+		})
+	}
+	if err := c.exists(); err != nil {
+		d.Refused = err.Error()
+		return d
+	}
 	cache, err := core.Open(o)
 	if err != nil {
 		d.Refused = err.Error()
 		return d
 	}
+	s, refused := cache.Store()
 	for _, l := range cache.Layers() {
 		d.Layers = append(d.Layers, layerRow{l.Directory, l.Source, l.Refused == "", l.Refused, l.Copies})
 	}
@@ -122,7 +138,6 @@ func (c *command) diagnose() *diagnosis {
 		}
 	}
 	d.Remotes = remotes(cache)
-	s, refused := cache.Store()
 	switch {
 	case cache.Mode() == core.ModeOff:
 		d.Refused = "JITCACHE=0"
@@ -134,6 +149,9 @@ func (c *command) diagnose() *diagnosis {
 		}
 	default:
 		c.lookAtStore(d, s)
+	}
+	for _, tell := range early {
+		tell(refused)
 	}
 	return d
 }

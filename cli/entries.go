@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,10 +14,6 @@ import (
 	"jitcache/core"
 	"jitcache/core/store"
 )
-
-// noteKind is the kind of the library's own entries: records of what compiles have looked
-// at.
-const noteKind = "manifest"
 
 // resolve returns the entry that an argument means, with nothing but its key set. The
 // argument is the entry's name, or the first hex digits of its key, enough of them to be
@@ -56,7 +51,7 @@ func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store
 func named(cache *core.Cache, name string) ([]*core.Listed, error) {
 	found := first{order: orders["used"]}
 	err := cache.List(context.Background(), "", func(e *core.Listed) error {
-		if e.Name == name && e.Kind != noteKind {
+		if e.Name == name && e.Kind != core.NoteKind {
 			kept := *e
 			found.add(&kept)
 		}
@@ -138,7 +133,9 @@ func (c *command) path() *ffcli.Command {
 		if c.asJSON {
 			return c.printJSON(map[string]string{"key": e.ID.String(), "path": e.Path})
 		}
-		fmt.Fprintln(c.stdout, e.Path)
+		if err := c.printPath(e.Path); err != nil {
+			return err
+		}
 		if c.terminal {
 			fmt.Fprintln(c.stderr, "hint: the file has the payload, then some hundred bytes that ELF readers ignore; `jitcache export` writes the payload alone")
 		}
@@ -164,7 +161,11 @@ func (c *command) export() *ffcli.Command {
 			_, err := io.Copy(c.raw, bytes.NewReader(b.Data()))
 			return err
 		}
-		if err := os.WriteFile(args[1], b.Data(), 0o666); err != nil {
+		err = writeWhole(args[1], func(to io.Writer) error {
+			_, err := to.Write(b.Data())
+			return err
+		})
+		if err != nil {
 			return err
 		}
 		return c.answer(map[string]any{"key": e.ID.String(), "file": args[1], "size": len(b.Data())}, func() {})

@@ -50,7 +50,7 @@ func (c *command) ls() *ffcli.Command {
 	return c.new("ls [-all] [-kind KIND] [-n N] [-sort ORDER] [-json]", "list the entries", flags, 0, 0, func([]string) error {
 		given := map[string]bool{}
 		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		l := listing{kind: *kind, notes: *all || *kind == noteKind, limit: *limit}
+		l := listing{kind: *kind, notes: *all || *kind == core.NoteKind, limit: *limit}
 		switch {
 		case *last > 0:
 			*order, l.limit = "used", *last
@@ -61,6 +61,9 @@ func (c *command) ls() *ffcli.Command {
 			if *order = "used"; l.limit == 0 {
 				*order = "key"
 			}
+		}
+		if *limit < 0 || *last < 0 {
+			return wrong("-n and -last want a number that is not negative")
 		}
 		ok := false
 		if l.order, ok = orders[*order]; !ok {
@@ -96,7 +99,7 @@ func (l *listing) print(cache *core.Cache, p printer) error {
 	}
 	found := first{order: l.order, most: l.limit}
 	err := cache.List(context.Background(), l.kind, func(e *core.Listed) error {
-		if e.Kind == noteKind && !l.notes {
+		if e.Kind == core.NoteKind && !l.notes {
 			return nil
 		}
 		l.total++

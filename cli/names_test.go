@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"jitcache/core"
 )
 
 func TestNamesAreTakenWhereKeysAre(t *testing.T) {
@@ -179,12 +181,12 @@ func TestRunStandsFirst(t *testing.T) {
 func TestRecordsAreHiddenUnlessAskedFor(t *testing.T) {
 	u := newAccount(t)
 	u.put("a", "saxpy", "cubin", "code")
-	u.put("b", "saxpy", noteKind, "a record")
-	if out := u.ok("ls"); strings.Contains(out, noteKind) || !strings.Contains(out, "cubin") {
+	u.put("b", "saxpy", core.NoteKind, "a record")
+	if out := u.ok("ls"); strings.Contains(out, core.NoteKind) || !strings.Contains(out, "cubin") {
 		t.Errorf("ls:\n%s", out)
 	}
-	for _, args := range [][]string{{"ls", "-all"}, {"ls", "-kind", noteKind}} {
-		if out := u.ok(args...); !strings.Contains(out, noteKind) {
+	for _, args := range [][]string{{"ls", "-all"}, {"ls", "-kind", core.NoteKind}} {
+		if out := u.ok(args...); !strings.Contains(out, core.NoteKind) {
 			t.Errorf("%v:\n%s", args, out)
 		}
 	}

@@ -53,7 +53,7 @@ func (c *command) report() *ffcli.Command {
 			}
 			return page.Write(c.raw)
 		}
-		if err := writePage(args[0], &page); err != nil {
+		if err := writeWhole(args[0], page.Write); err != nil {
 			return err
 		}
 		return c.answer(map[string]any{"file": args[0], "entries": page.Stats.Entries, "since": page.History.Since}, func() {
@@ -76,26 +76,6 @@ func (c *command) lookAt(cache *core.Cache, page *report.Page) error {
 		}
 		return nil
 	})
-}
-
-// writePage writes the whole page, or leaves the file as it was.
-func writePage(path string, page *report.Page) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".jitcache-report-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	err = page.Write(f)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // readLog reads the log that was asked for, else the one that JITCACHE_LOG_FILE names. It

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/user"
 	"strconv"
@@ -26,8 +24,14 @@ func (c *command) init() *ffcli.Command {
 		}
 		var err error
 		if *mode != "" {
-			if m, err = strconv.ParseUint(*mode, 8, 12); err != nil || m&0o700 != 0o700 {
-				return wrong(fmt.Sprintf("mode %q: want octal digits, with 7 for the owner", *mode))
+			if m, err = strconv.ParseUint(*mode, 8, 12); err != nil || m&0o700 != 0o700 || m&^0o2775 != 0 {
+				return wrong(fmt.Sprintf("mode %q: want octal digits, with 7 for the owner, and nothing to write for others", *mode))
+			}
+		}
+		gid := -1
+		if *group != "" {
+			if gid, err = groupID(*group); err != nil {
+				return err
 			}
 		}
 		o := store.Options{Directory: args[0], Trust: store.Trust{Shared: *shared}}
@@ -38,16 +42,15 @@ func (c *command) init() *ffcli.Command {
 			}
 			o.MaxSize = &n
 		}
-		if err := makeRoot(args[0], uint32(m), *group); err != nil {
+		if err := makeRoot(args[0], uint32(m), gid); err != nil {
 			return err
 		}
 		s, err := store.Open(o)
 		if err != nil {
 			return err
 		}
-		if cfg := s.Config(); cfg.Shared != *shared {
-			cfg.Shared = *shared
-			if err := s.SetConfig(cfg); err != nil {
+		if s.Config().Shared != *shared {
+			if err := s.Configure(func(c *store.Config) { c.Shared = *shared }); err != nil {
 				return err
 			}
 		}
@@ -62,9 +65,9 @@ func (c *command) init() *ffcli.Command {
 	})
 }
 
-// makeRoot makes the directory, or takes an empty one, and sets its group and mode. What is
-// made in it later gets its mode from it.
-func makeRoot(dir string, mode uint32, group string) error {
+// makeRoot makes the directory, or takes an empty one, and sets its mode, and its group if
+// gid is not -1. What is made in it later gets its mode from it.
+func makeRoot(dir string, mode uint32, gid int) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -75,19 +78,20 @@ func makeRoot(dir string, mode uint32, group string) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := f.Readdirnames(1); err == nil {
-		if _, err := os.Stat(dir + "/v1/VERSION"); err != nil {
-			return fmt.Errorf("%s is not empty, and not a cache", dir)
-		}
-		return fmt.Errorf("%s is a cache already; see `jitcache config`", dir)
-	} else if !errors.Is(err, io.EOF) {
+	names, err := f.Readdirnames(-1)
+	if err != nil {
 		return err
 	}
-	if group != "" {
-		gid, err := groupID(group)
-		if err != nil {
-			return err
+	for _, name := range names {
+		// An init that was interrupted, or had no space, has left some of these.
+		if name != "v1" && name != "CACHEDIR.TAG" && name != "README.txt" {
+			return fmt.Errorf("%s is not empty, and not a cache", dir)
 		}
+	}
+	if info, err := os.Stat(dir + "/v1/VERSION"); err == nil && info.Size() > 0 {
+		return fmt.Errorf("%s is a cache already; see `jitcache config`", dir)
+	}
+	if gid >= 0 {
 		if err := f.Chown(-1, gid); err != nil {
 			return err
 		}
@@ -113,7 +117,11 @@ func groupID(group string) (int, error) {
 
 func (c *command) config() *ffcli.Command {
 	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it to that", nil, 0, 2, func(args []string) error {
-		cache, s, err := c.open()
+		open := c.open
+		if len(args) == 2 {
+			open = c.openOrMake
+		}
+		cache, s, err := open()
 		if err != nil {
 			return err
 		}
@@ -131,7 +139,7 @@ func (c *command) config() *ffcli.Command {
 		if cfg.MaxSize, err = store.ParseSize(args[1]); err != nil {
 			return wrong(err.Error())
 		}
-		if err := s.SetConfig(cfg); err != nil {
+		if err := s.Configure(func(c *store.Config) { c.MaxSize = cfg.MaxSize }); err != nil {
 			return err
 		}
 		if limit := s.MaxSize(); limit > 0 && s.Usage().Bytes > limit {

@@ -25,6 +25,9 @@ func (s Shell) Flags(name string) *flag.FlagSet { return s.c.flags(name) }
 // Open opens the cache directory, or returns why it is not used.
 func (s Shell) Open() (*core.Cache, *store.Store, error) { return s.c.open() }
 
+// OpenOrMake is Open for commands that fill the directory, and may make it.
+func (s Shell) OpenOrMake() (*core.Cache, *store.Store, error) { return s.c.openOrMake() }
+
 // Trust reads the settings and trusted keys of environment, user and machine. It needs no
 // cache directory.
 func (s Shell) Trust() (*trust.Settings, *trust.Keys) {
@@ -37,6 +40,12 @@ func (s Shell) Trust() (*trust.Settings, *trust.Keys) {
 
 // Streams returns the stream for data, and the one for everything else.
 func (s Shell) Streams() (stdout, stderr io.Writer) { return s.c.stdout, s.c.stderr }
+
+// Raw returns standard output as it is, for what is not text.
+func (s Shell) Raw() io.Writer { return s.c.raw }
+
+// JSON reports whether JSON was asked for.
+func (s Shell) JSON() bool { return s.c.asJSON }
 
 // Progress draws how far a pass is, if standard error is a terminal; done erases it.
 func (s Shell) Progress(what string) (p store.Progress, done func()) { return s.c.progress(what) }

@@ -117,7 +117,7 @@ const (
 func (n *known) note(what string) *key.Key {
 	b := key.NewBuilder()
 	b.Add(what, n.request.ID[:])
-	b.SetKind("manifest")
+	b.SetKind(key.NoteKind)
 	k, err := b.Seal()
 	if err != nil { // cannot be: one valid label
 		panic(err)

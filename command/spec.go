@@ -132,7 +132,7 @@ func (s *Spec) parts(b *key.Builder) {
 func (s *Spec) request() (*key.Key, error) {
 	b := key.NewBuilder()
 	s.parts(b)
-	b.SetKind("manifest")
+	b.SetKind(key.NoteKind)
 	b.SetName(s.Name)
 	return b.Seal()
 }

@@ -10,6 +10,9 @@ import (
 	"jitcache/core/store"
 )
 
+// NoteKind is the kind of the cache's own entries, see [key.NoteKind].
+const NoteKind = key.NoteKind
+
 // Listed is what is known of an entry without its payload, as `jitcache ls -json` and
 // jitcache_cursor_next print it.
 type Listed struct {

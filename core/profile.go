@@ -55,7 +55,7 @@ func (c *Cache) openProfile(again bool) {
 	}
 	b := key.NewBuilder()
 	b.Add("profile", []byte(name))
-	b.SetKind("manifest")
+	b.SetKind(key.NoteKind)
 	k, err := b.Seal()
 	if err != nil { // one plain label
 		panic(err)

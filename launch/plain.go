@@ -45,7 +45,7 @@ func (l *lookup) plainKey() *key.Key {
 	b := key.NewBuilder()
 	b.Add(plainSchema, l.request.request.ID[:])
 	b.Add("folder", []byte(record.Mark(l.request.dir, l.request.places)))
-	b.SetKind("manifest")
+	b.SetKind(key.NoteKind)
 	return mustSeal(b)
 }
 

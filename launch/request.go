@@ -89,7 +89,7 @@ func (r *Request) parts(b *key.Builder) {
 func (r *Request) seal() (*key.Key, error) {
 	b := key.NewBuilder()
 	r.parts(b)
-	b.SetKind("manifest")
+	b.SetKind(key.NoteKind)
 	b.SetName(r.name())
 	return b.Seal()
 }

@@ -77,7 +77,7 @@ func noteOf(what string, s *Stamp) *key.Key {
 		numbers = binary.LittleEndian.AppendUint64(numbers, v)
 	}
 	b.Add("stamp", numbers)
-	b.SetKind("manifest")
+	b.SetKind(key.NoteKind)
 	k, err := b.Seal()
 	if err != nil { // two labels, both plain
 		panic(err)

@@ -151,7 +151,7 @@ func reversed(s string) string {
 func notedNames(path string, digest key.Digest, notes Notes) ([]string, error) {
 	b := key.NewBuilder()
 	b.Add("names in 2", digest[:])
-	b.SetKind("manifest")
+	b.SetKind(key.NoteKind)
 	note, err := b.Seal()
 	if err != nil { // one plain label
 		panic(err)

@@ -45,9 +45,14 @@ type Server struct {
 // ErrRuns says that another helper has the socket.
 var ErrRuns = errors.New("another helper has this socket")
 
-// New returns a server. It connects to nothing.
+// New returns a server. It connects to nothing. If the settings are wrong, the server serves,
+// and says so to whoever asks.
 func New(s *Settings) (*Server, error) {
-	e, err := engine.Open(&s.Engine)
+	e, err := s.open()
+	if errors.Is(err, engine.ErrUsage) {
+		s.Engine.Attributes = nil
+		e, err = engine.Unusable(err), nil
+	}
 	if err != nil {
 		return nil, err
 	}

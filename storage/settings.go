@@ -18,6 +18,8 @@ type Settings struct {
 	Idle     time.Duration // after which it ends if nobody asks; 0 never
 	// URL is what may be shown of the URL.
 	URL string
+	// wrong says why the URL cannot be read.
+	wrong error
 }
 
 // mostAttributes is how many are read.
@@ -34,9 +36,9 @@ func ReadSettings(env func(string) string) (*Settings, error) {
 	}
 	u, err := url.Parse(env("CRSH_URL"))
 	if err != nil {
-		return nil, errors.New("CRSH_URL is no URL")
+		u, s.wrong = &url.URL{}, fmt.Errorf("%w: the URL cannot be read", engine.ErrUsage)
 	}
-	s.Engine.URL, s.URL = u, u.Redacted()
+	s.Engine.URL, s.URL = u, shown(u)
 	if v := env("CRSH_IDLE_TIMEOUT"); v != "" {
 		seconds, err := strconv.ParseUint(v, 10, 31)
 		if err != nil {
@@ -56,4 +58,25 @@ func ReadSettings(env func(string) string) (*Settings, error) {
 		}
 	}
 	return s, nil
+}
+
+// shown returns what may be shown of a URL. A query may have a token, unless it is one of ours.
+func shown(u *url.URL) string {
+	if u.Scheme == "http" || u.Scheme == "https" {
+		bare := *u
+		bare.RawQuery, bare.Fragment = "", ""
+		u = &bare
+	}
+	return u.Redacted()
+}
+
+// open opens the engine. Errors of engine.ErrUsage are the user's.
+func (s *Settings) open() (engine.Engine, error) {
+	if s.wrong != nil {
+		return nil, s.wrong
+	}
+	if _, _, err := s.Engine.Limits(); err != nil {
+		return nil, err
+	}
+	return engine.Open(&s.Engine)
 }

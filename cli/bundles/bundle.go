@@ -38,22 +38,30 @@ func (b bundles) create() *ffcli.Command {
 	layer := flags.Bool("dir", false, "make a directory, to be used as a layer")
 	image := flags.Bool("oci", false, "make a folder with an OCI image layout")
 	cmd := b.New("bundle create [-dir | -oci] FILE [WHAT…]", "pack entries into a file", flags, 1, 1<<16, func(args []string) error {
+		stdout, stderr := b.Streams()
+		make := bundle.Create
+		switch {
+		case *layer && *image:
+			return b.Wrong("-dir or -oci?")
+		case args[0] == "-" && (*layer || *image || b.JSON()):
+			return b.Wrong("-dir, -oci or -json, or the bundle on standard output?")
+		case args[0] == "-":
+			make = func(c *core.Cache, ids []key.ID, _ string, p bundle.Progress) (bundle.Packed, error) {
+				return bundle.Write(b.Raw(), c, ids, p)
+			}
+			stdout = stderr
+		case *layer:
+			make = bundle.CreateLayer
+		case *image:
+			make = bundle.CreateImage
+		}
 		cache, _, err := b.Open()
 		if err != nil {
 			return err
 		}
 		ids, err := bundle.Choose(context.Background(), cache, args[1:])
-		switch {
-		case err != nil:
+		if err != nil {
 			return b.No(err.Error())
-		case *layer && *image:
-			return b.Wrong("-dir or -oci?")
-		}
-		make := bundle.Create
-		if *layer {
-			make = bundle.CreateLayer
-		} else if *image {
-			make = bundle.CreateImage
 		}
 		p, done := b.Progress("bundle create")
 		packed, err := make(cache, ids, args[0], func(n, all int) {
@@ -65,7 +73,6 @@ func (b bundles) create() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		stdout, stderr := b.Streams()
 		if packed.Left > 0 {
 			fmt.Fprintf(stderr, "jitcache: left out %s that cannot be used; see `jitcache verify`\n", store.FormatEntries(packed.Left))
 		}
@@ -74,7 +81,7 @@ func (b bundles) create() *ffcli.Command {
 		})
 	})
 	cmd.Name = "create"
-	cmd.LongHelp = "WHAT is a kind, a name, a pattern of names, or the first eight or more digits of a key.\nWithout WHAT all entries are packed. Each result brings the records that say when it may\nbe used. FILE appears when it is complete."
+	cmd.LongHelp = "WHAT is a kind, a name, a pattern of names, or the first eight or more digits of a key.\nWithout WHAT all entries are packed. Each result brings the records that say when it may\nbe used. FILE appears when it is complete; FILE - is standard output."
 	return cmd
 }
 
@@ -99,7 +106,7 @@ func (b bundles) add() *ffcli.Command {
 	bounds := b.bounds(flags)
 	unsigned := flags.Bool("unsigned", false, "take entries that no trusted key has signed")
 	cmd := b.New("bundle add [-unsigned] [-max-size N] FILE", "add the entries of a bundle to the directory", flags, 1, 1, func(args []string) error {
-		cache, s, err := b.Open()
+		cache, s, err := b.OpenOrMake()
 		if err != nil {
 			return err
 		}

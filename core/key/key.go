@@ -40,6 +40,10 @@ type Short [8]byte
 // DefaultKind is the kind of a key for which none was set.
 const DefaultKind = "generic"
 
+// NoteKind is the kind of the cache's own entries, which no caller has made: the records of
+// what compiles have looked at, and what else one process notes for others.
+const NoteKind = "manifest"
+
 // Limits of a key. They bound the stored keys that a reader must accept; the largest
 // label seen in practice is a compiler option of some 40 bytes.
 const (

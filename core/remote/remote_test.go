@@ -344,6 +344,7 @@ func TestSettingsAreReadAndPasswordsAreNotShown(t *testing.T) {
 	for url, want := range map[string]string{
 		"redis://u:hunter2@h:1/2": "redis://u:…@h:1/2", "redis://:hunter2@h": "redis://:…@h", "redis://h:1/x@y": "redis://h:…@y",
 		"http://u:hun/ter2@h/p": "http://u:…@h/p", "file:///d": "file:///d", "redis://h": "redis://h",
+		"http://h/p?sig=hunter2": "http://h/p?…", "https://u:hunter2@h/?a=hunter2": "https://u:…@h/?…", "s3://b/p?region=x": "s3://b/p?region=x",
 	} {
 		if got := (&Setting{URL: url}).Shown(); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)

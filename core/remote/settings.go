@@ -52,9 +52,18 @@ func Parse(text string) (all []Setting, problems []string) {
 	return all, problems
 }
 
-// Shown is the URL as it may be shown: without a password.
+// Shown is the URL as it may be shown: without a password, and without a query of HTTP, which
+// may have a token.
 func (s *Setting) Shown() string {
-	scheme, rest, _ := strings.Cut(s.URL, "://")
+	scheme, rest, ok := strings.Cut(s.URL, "://")
+	if !ok {
+		return s.URL
+	}
+	if scheme == "http" || scheme == "https" {
+		if bare, _, ok := strings.Cut(rest, "?"); ok && !strings.Contains(rest[len(bare):], "@") {
+			rest = bare + "?…"
+		}
+	}
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
 		end = len(rest)
@@ -64,7 +73,7 @@ func (s *Setting) Shown() string {
 		user, _, _ := strings.Cut(rest[:min(at, end)], ":")
 		return scheme + "://" + strings.TrimSuffix(user, "@") + ":…" + rest[at:]
 	}
-	return s.URL
+	return scheme + "://" + rest
 }
 
 // Segment returns a namespace as it stands in names: letters, digits, - and _, and the

@@ -147,7 +147,7 @@ func everything(t *testing.T, root string, before *Store) {
 		s.Flush()
 		s.Usage()
 		s.Zero(ctx)
-		s.SetConfig(Config{MaxSize: 1 << 30})
+		s.Configure(func(c *Config) { c.MaxSize = 1 << 30 })
 		s.Len()
 		s.Locks()
 		s.Walk(ctx, func(*Entry) error { return nil })

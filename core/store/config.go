@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Config has the settings of a cache directory, which hold for all its users. They are
@@ -121,17 +124,66 @@ func FormatEntries[N int | int64 | uint64](n N) string {
 	return fmt.Sprintf("%d entries", n)
 }
 
-// SetConfig replaces the configuration of the directory.
-func (s *Store) SetConfig(c Config) error {
-	c.other = s.config.other
-	dir, e := s.openDirBelow("")
-	if e == 0 {
-		defer closeFd(dir)
-		e = s.replace(dir, "config", c.encode())
+// Configure changes the settings of the directory: change gets what the file has now, and
+// not what it had when the directory was opened. Processes that change settings at the
+// same time wait for each other, so that none undoes what another has set.
+func (s *Store) Configure(change func(*Config)) error {
+	if lock := s.waitConfig(); lock != nil {
+		defer lock.Unlock()
 	}
+	dir, e := s.openDirBelow("")
 	if e != 0 {
+		return asError("open", s.v1, e)
+	}
+	defer closeFd(dir)
+	c, err := s.readConfig(s.config)
+	if err != nil {
+		return err
+	}
+	change(&c)
+	if e := s.replace(dir, "config", c.encode()); e != 0 {
 		return asError("write", s.v1+"/config", e)
 	}
 	s.config = c
+	return nil
+}
+
+// readConfig reads the settings of the directory, and returns missing if it has no file of
+// them.
+func (s *Store) readConfig(missing Config) (Config, error) {
+	text, e := s.readSmall("config", mostConfig+1)
+	switch {
+	case e == unix.ENOENT:
+		return missing, nil
+	case e != 0:
+		// With the default in place of a larger cap, which is unknown if there is no
+		// free descriptor for example, a put could evict most of the cache.
+		return missing, &Refused{reasonOf(e), s.root, "v1/config: " + e.Error(), ""}
+	case len(text) > mostConfig: // the cap may be beyond it, or cut in the middle
+		return missing, &Refused{Malformed, s.root, fmt.Sprintf("v1/config: it is larger than %d bytes", mostConfig), ""}
+	}
+	c, err := parseConfig(text)
+	if err != nil {
+		return missing, &Refused{Malformed, s.root, "v1/config: " + err.Error(), ""}
+	}
+	return c, nil
+}
+
+// configWait is how long a change of settings waits for those of others, which take a
+// millisecond. Then it goes on without the lock: a process that was stopped while it held
+// the lock keeps nobody.
+const configWait = time.Second
+
+// waitConfig takes the lock of the settings, and returns nil where it cannot.
+func (s *Store) waitConfig() unlocker {
+	for end := time.Now().Add(configWait); locksConfig; time.Sleep(time.Millisecond) {
+		lock, err := s.TryLock("config", nil)
+		if lock != nil {
+			return lock
+		}
+		if err != nil || time.Now().After(end) {
+			break
+		}
+	}
 	return nil
 }

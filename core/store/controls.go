@@ -27,6 +27,7 @@ const (
 	takeSamples   = true // an eviction from a large directory looks at a sample
 	putsShare     = true // if there is much to evict, puts share the work
 	sweepTemps    = true // copies of processes that are gone are removed from the temp directory
+	locksConfig   = true // one process at a time changes the settings of a directory
 	sparesLiving  = true // copies of running processes are not removed
 )
 

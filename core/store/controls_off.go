@@ -33,6 +33,7 @@ var (
 	takeSamples   = !control.Is("lookatall")
 	putsShare     = !control.Is("evictall")
 	sweepTemps    = !control.Is("notempsweep")
+	locksConfig   = !control.Is("noconfiglock")
 	sparesLiving  = !control.Is("sweepliving")
 )
 

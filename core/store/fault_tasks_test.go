@@ -54,7 +54,7 @@ func tasks() []task {
 			s.Usage()
 			return None
 		}},
-		{name: "config", run: func(_ *testing.T, s *Store) Reason { return why(s.SetConfig(Config{MaxSize: 12345678})) }},
+		{name: "config", run: func(_ *testing.T, s *Store) Reason { return why(s.Configure(func(c *Config) { c.MaxSize = 12345678 })) }},
 		{name: "open", run: openTask},
 		{name: "list", run: func(t *testing.T, s *Store) Reason {
 			s.Len()

@@ -214,7 +214,7 @@ func TestConfigKeepsWhatItDoesNotKnow(t *testing.T) {
 	if c := s.Config(); c.MaxSize != 7<<10 || !c.Shared {
 		t.Errorf("%+v", c)
 	}
-	if err := s.SetConfig(Config{MaxSize: 9}); err != nil {
+	if err := s.Configure(func(c *Config) { c.MaxSize = 9 }); err != nil {
 		t.Fatal(err)
 	}
 	text, _ := os.ReadFile(s.v1 + "/config")

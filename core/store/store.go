@@ -199,19 +199,8 @@ func (s *Store) readLayout() (fresh bool, err error) {
 	case string(version) != versionText:
 		return false, &Refused{NewerFormat, s.root, fmt.Sprintf("its format is %.40q, this is %q", version, versionText), ""}
 	}
-	text, e := s.readSmall("config", mostConfig+1)
-	switch {
-	case e != 0 && e != unix.ENOENT:
-		// With the default in place of a larger cap, which is unknown if there is no
-		// free descriptor for example, a put could evict most of the cache.
-		return false, &Refused{reasonOf(e), s.root, "v1/config: " + e.Error(), ""}
-	case len(text) > mostConfig: // the cap may be beyond it, or cut in the middle
-		return false, &Refused{Malformed, s.root, fmt.Sprintf("v1/config: it is larger than %d bytes", mostConfig), ""}
-	}
-	if s.config, err = parseConfig(text); err != nil {
-		return false, &Refused{Malformed, s.root, "v1/config: " + err.Error(), ""}
-	}
-	return false, nil
+	s.config, err = s.readConfig(Config{MaxSize: DefaultMaxSize})
+	return false, err
 }
 
 // readSmall reads a file of the v1 folder, up to limit bytes.
@@ -309,19 +298,30 @@ func (s *Store) makeFile(dir int, name string, data []byte) syscall.Errno {
 
 // applyMaxSize gives the directory the cap that the caller asks for.
 func (s *Store) applyMaxSize(fresh bool) error {
-	want := s.options.MaxSize
-	if want == nil || *want == s.config.MaxSize || s.refuse != None {
+	found := s.config.MaxSize
+	if s.refuse != None || !s.changesCap(found, fresh) {
 		return nil
 	}
-	if s.options.Raise && !fresh && (s.config.MaxSize == 0 || *want != 0 && *want < s.config.MaxSize) {
-		return nil
-	}
-	c := s.config
-	c.MaxSize = *want
-	if err := s.SetConfig(c); err != nil {
+	err := s.Configure(func(c *Config) {
+		// Another process may have set one meanwhile.
+		if s.changesCap(c.MaxSize, fresh && c.MaxSize == found) {
+			c.MaxSize = *s.options.MaxSize
+		}
+	})
+	if err != nil {
 		return &Refused{reasonOfErr(err), s.root, "its cap cannot be set: " + err.Error(), ""}
 	}
 	return nil
+}
+
+// changesCap reports whether the caller asks for another cap than the directory has. fresh
+// says that nobody has chosen that one.
+func (s *Store) changesCap(has int64, fresh bool) bool {
+	want := s.options.MaxSize
+	if want == nil || *want == has {
+		return false
+	}
+	return !s.options.Raise || fresh || has != 0 && (*want == 0 || *want > has)
 }
 
 // Root returns the directory with every link resolved.

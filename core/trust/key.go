@@ -91,5 +91,8 @@ func WriteSecret(path string, s Secret) error {
 	if e := f.Close(); err == nil {
 		err = e
 	}
+	if err != nil {
+		os.Remove(path) // what is cut off is no key, and would stop the next try
+	}
 	return err
 }

@@ -7,12 +7,16 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
-// Note writes a key to a folder's file of keys, as trusted or withdrawn. It replaces
-// earlier lines with the key, and makes the folder if it is missing. Processes that call
+// Note writes a key to a folder's file of keys, as trusted or withdrawn. It replaces what
+// earlier lines say of the key, and makes the folder if it is missing. Processes that call
 // it at the same time wait for each other, so that none undoes what another has written.
 func Note(folder string, known Known) error {
+	if err := checkName(known.Name); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
@@ -28,12 +32,38 @@ func Note(folder string, known Known) error {
 	}
 	var kept strings.Builder
 	for line := range strings.Lines(string(text)) {
-		if !slices.Contains(strings.Fields(line), known.Key.String()) {
-			kept.WriteString(strings.TrimSuffix(line, "\n") + "\n")
-		}
+		kept.WriteString(without(line, known.Key))
 	}
 	kept.WriteString(lineOf(known) + "\n")
 	return replace(folder, path, kept.String())
+}
+
+// checkName refuses a name that would be more than a name in the file: a second line might
+// trust another key, and so might a key, if the line were read in another way.
+func checkName(name string) error {
+	isKey := func(word string) bool { _, err := ParsePublic(word); return err == nil }
+	if strings.ContainsFunc(name, unicode.IsControl) || slices.ContainsFunc(strings.Fields(name), isKey) {
+		return fmt.Errorf("%.80q cannot be the name of a key: want one line, and no key in it", name)
+	}
+	return nil
+}
+
+// without returns a line of a file of keys without what it says of a key. What it says of
+// others stays: a line that cannot be read withdraws each key in it.
+func without(line string, key Public) string {
+	var said Keys
+	said.parse(line, "")
+	is := func(known Known) bool { return known.Key == key }
+	if !slices.ContainsFunc(said.All, is) {
+		return strings.TrimSuffix(line, "\n") + "\n"
+	}
+	var kept strings.Builder
+	for _, other := range said.All {
+		if !is(other) {
+			kept.WriteString(lineOf(other) + "\n")
+		}
+	}
+	return kept.String()
 }
 
 // lineOf returns the line that names a key.

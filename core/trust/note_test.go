@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"testing"
 )
 
@@ -56,5 +58,49 @@ func TestKeysThatProcessesWithdrawAtTheSameTimeAreAllWithdrawn(t *testing.T) {
 		if !k.Withdraws(numbered(n)) {
 			t.Errorf("key %d is not withdrawn", n)
 		}
+	}
+}
+
+// A file that holds a part of a key would stop the next try, because it exists.
+func TestKeyThatCannotBeWrittenLeavesNoFile(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	path := t.TempDir() + "/secret"
+	var before syscall.Rlimit
+	syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before)
+	limit := before
+	limit.Cur = 10
+	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+	err := WriteSecret(path, Secret{key: make([]byte, 64)})
+	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)
+	if _, e := os.Stat(path); err == nil || e == nil {
+		t.Errorf("%v, and the file: %v", err, e)
+	}
+}
+
+// What a program or a person gives as a name may come from somebody else.
+func TestNameOfAKeyTrustsNoOtherKey(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"ci\n" + numbered(2).String(), "ci\r\nx", numbered(2).String(), "of " + numbered(2).String()} {
+		if err := Note(folder, Known{Key: numbered(1), Name: name}); err == nil {
+			t.Errorf("%q is a name", name)
+		}
+	}
+	if k := ReadKeys(environment(nil), []string{folder}, ""); len(k.All) != 0 {
+		t.Errorf("%+v", k.All)
+	}
+}
+
+// A key is withdrawn until somebody trusts it again, and not until another one is noted.
+func TestNoteOfAKeyLeavesWhatIsSaidOfOthers(t *testing.T) {
+	folder := t.TempDir()
+	text := fmt.Sprintf("withdrawn %s %s\nwithdrawn not-before=x %s %s\n", numbered(1), numbered(3), numbered(2), numbered(3))
+	os.WriteFile(KeysFile(folder), []byte(text), 0o600)
+	if err := Note(folder, Known{Key: numbered(3)}); err != nil {
+		t.Fatal(err)
+	}
+	k := ReadKeys(environment(nil), []string{folder}, "")
+	if !k.Withdraws(numbered(1)) || !k.Withdraws(numbered(2)) || !k.Trusts(numbered(3)) {
+		text, _ := os.ReadFile(KeysFile(folder))
+		t.Errorf("%s", text)
 	}
 }

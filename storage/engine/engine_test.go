@@ -216,3 +216,11 @@ func TestFoldersOfADirectoryThatUsersShareAreForAllOfThem(t *testing.T) {
 		})
 	}
 }
+
+// A path that is mistyped, or a disk that is not mounted, is told from a value that is absent.
+func TestDirectoryThatIsMissingIsSaidToBe(t *testing.T) {
+	e := open(t, "file://"+t.TempDir()+"/none", nil)
+	if stored, err := e.Put(within(t), aName(1), []byte("x"), true); stored || !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("stored %v, %v", stored, err)
+	}
+}

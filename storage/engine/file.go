@@ -90,7 +90,10 @@ func (e *inFile) Put(_ context.Context, n Name, value []byte, overwrite bool) (b
 // root says who may write them.
 func (e *inFile) folders(path string) error {
 	root, err := os.Stat(e.root)
-	if err != nil || path == e.root {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return wrap(ErrRefused, "the directory does not exist")
+	case err != nil || path == e.root:
 		return err
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -25,8 +25,12 @@ type inHTTP struct {
 }
 
 func openHTTP(c *Config) (Engine, error) {
-	if c.URL.Host == "" {
+	switch {
+	case c.URL.Host == "":
 		return nil, usage("a URL of HTTP without a host")
+	case c.URL.RawQuery != "" || c.URL.ForceQuery || c.URL.Fragment != "":
+		// All names would have one path, and whatever secret it has would be shown.
+		return nil, usage("a URL of HTTP with ? or #: a token goes into header= or bearer-token=")
 	}
 	layout, err := c.layout()
 	if err != nil {
@@ -46,7 +50,7 @@ func openHTTP(c *Config) (Engine, error) {
 	if h := c.attribute("header"); h != "" {
 		name, value, ok := strings.Cut(h, "=")
 		if !ok {
-			return nil, usage("header=%q: want NAME=VALUE", h)
+			return nil, usage("header: want NAME=VALUE")
 		}
 		e.header.Set(name, value)
 	}
@@ -94,6 +98,9 @@ func followed(r *http.Request, via []*http.Request) error {
 		return wrap(ErrRefused, "too many redirects")
 	case first.Scheme == "https" && r.URL.Scheme != "https":
 		return wrap(ErrRefused, "a redirect from https to "+r.URL.Scheme)
+	case r.Method != via[0].Method:
+		// A PUT would become a GET, whose success says nothing of the value.
+		return wrap(ErrRefused, "a redirect of "+via[0].Method+" to "+r.Method)
 	case r.URL.Host != first.Host:
 		for name := range r.Header {
 			r.Header.Del(name)
@@ -121,6 +128,10 @@ func (e *inHTTP) do(ctx context.Context, method, url string, body []byte, more .
 		r.Header.Set(more[i], more[i+1])
 	}
 	answer, err := e.client.Do(r)
+	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
+		answer.Body.Close() // it is the connection, which no deadline ends
+		return nil, wrap(ErrRefused, answer.Status)
+	}
 	return answer, bare(err)
 }
 

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -201,5 +203,67 @@ func TestAnswerIsReadUpToTheLimitWhateverItSays(t *testing.T) {
 	})
 	if got, err := open(t, short.URL, nil).Get(within(t), aName(1), 1<<20); err == nil {
 		t.Errorf("truncated: %q", got)
+	}
+}
+
+// The redirect to a page of a login is no success of what was put.
+func TestPutThatBecomesAGetStoresNothing(t *testing.T) {
+	for _, code := range []int{http.StatusFound, http.StatusSeeOther, http.StatusMovedPermanently} {
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/login" {
+				w.Write([]byte("<html>"))
+				return
+			}
+			http.Redirect(w, r, "/login", code)
+		})
+		e := open(t, s.URL, nil)
+		if stored, err := e.Put(within(t), aName(1), []byte("x"), true); stored || !errors.Is(err, ErrRefused) {
+			t.Errorf("%d: stored %v, %v", code, stored, err)
+		}
+		if removed, err := e.Remove(within(t), aName(1)); removed || !errors.Is(err, ErrRefused) {
+			t.Errorf("%d: removed %v, %v", code, removed, err)
+		}
+	}
+	var got string
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/there") {
+			body, _ := io.ReadAll(r.Body)
+			got = r.Method + string(body)
+			return
+		}
+		http.Redirect(w, r, "/there"+r.URL.Path, http.StatusTemporaryRedirect)
+	})
+	if stored, err := open(t, s.URL, nil).Put(within(t), aName(1), []byte("x"), true); !stored || err != nil || got != "PUTx" {
+		t.Errorf("307: stored %v, %v, %q", stored, err, got)
+	}
+}
+
+// The body of such an answer is the connection itself. Reading it would keep the request for
+// as long as the server keeps the connection.
+func TestServerThatSwitchesProtocolsKeepsNobody(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		c, _, _ := w.(http.Hijacker).Hijack()
+		t.Cleanup(func() { c.Close() })
+		c.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"))
+	})
+	e := open(t, s.URL, nil)
+	began := time.Now()
+	if _, err := e.Get(within(t), aName(1), 100); !errors.Is(err, ErrRefused) {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestURLWithAQueryIsRefused(t *testing.T) {
+	for _, at := range []string{"http://host/path?sig=secret", "https://host/#x", "http://host?"} {
+		u, err := url.Parse(at)
+		if err == nil {
+			_, err = Open(&Config{URL: u})
+		}
+		if !errors.Is(err, ErrUsage) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", at, err)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func openRedis(c *Config) (Engine, error) {
 		}
 		o.TLSConfig.MinVersion = tls.VersionTLS12
 	}
-	_, timeout, err := c.Limits()
+	limit, timeout, err := c.Limits()
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,7 @@ func openRedis(c *Config) (Engine, error) {
 	o.DialerRetries = 1
 	o.DisableIdentity = true
 	o.PoolSize = 32
+	o.Dialer = dialer(redis.NewDialer(o), max(limit+1, atOnce))
 	e.client = redis.NewClient(o)
 	return e, nil
 }

@@ -158,6 +158,19 @@ def test_add_that_was_killed_goes_on_where_it_was(ci: CI, tmp_path: Path) -> Non
     assert compiled(own) == 0
 
 
+def test_bundle_goes_through_a_pipe(ci: CI, tmp_path: Path) -> None:
+    """FILE - is standard output for create, as it is standard input for the others."""
+    create = [COMMAND, "-directory", ci.directory, "bundle", "create", "-"]
+    made = subprocess.run(create, cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    assert made.stdout == ci.file.read_bytes()
+    assert made.stderr.decode().startswith(f"{N} entries, ")
+    assert not list(tmp_path.glob("-*"))
+    for flag in ("-dir", "-oci", "-json"):
+        assert subprocess.run([*create, flag], cwd=tmp_path, capture_output=True, check=False).returncode == 2
+    with Path("/dev/full").open("w") as full:
+        assert subprocess.run(create, stdout=full, stderr=subprocess.DEVNULL, check=False).returncode == 2
+
+
 def test_create_that_was_killed_leaves_no_bundle(ci: CI, tmp_path: Path) -> None:
     place = tmp_path / "place"
     place.mkdir()

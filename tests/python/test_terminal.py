@@ -212,4 +212,4 @@ def test_each_command_has_its_manual_by_a_flag(tmp_path: Path) -> None:
                 [str(ROOT / "build" / "lib" / "jitcache"), *words, flag], env={"HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False,
             )  # fmt: skip
             assert p.returncode == 0, (words, p.stderr)
-            assert p.stderr.strip() == asked("help", *words).strip()
+            assert (p.stdout.strip(), p.stderr) == (asked("help", *words).strip(), "")

@@ -37,7 +37,11 @@ def take_out(what: str) -> None:
         manager._overridden = lambda: 0
         manager._metadata = lambda data, whole=manager._metadata: {**whole(data), "ir_override": None}
     elif what == "meanings":
-        manager.meanings = lambda source: []
+        manager.meanings = lambda source, backend: []
+    elif what == "changed":  # what a program has changed in Triton
+        meanings.note_changes = lambda backend, note: None
+    elif what == "settings":
+        meanings.note_settings = lambda note: None
     elif what == "claims":  # what says that it is Triton's is
         meanings._is_tritons = lambda value: str(getattr(value, "__module__", "")).startswith("triton")
     elif what == "modules":  # a module by itself says nothing

@@ -16,6 +16,8 @@ NODES = {
     "anew": "test_faults.py::test_a_file_of_another_compile_is_replaced",
     "names": "test_faults.py::test_an_intact_entry_of_another_writer_is_replaced",
     "meanings": "test_meanings.py::test_twins_are_two_kernels[an attribute of a module]",
+    "changed": "test_meanings.py::test_twins_are_two_kernels[a method that the program has given to tensors]",
+    "settings": "test_meanings.py::test_a_program_that_a_variable_of_triton_s_names_counts",
     "claims": "test_meanings.py::test_a_function_that_says_it_is_triton_s_is_not_taken_for_that",
     "modules": "test_meanings.py::test_twins_are_two_kernels[an attribute of a module by a text]",
     "passed": "test_meanings.py::test_a_module_of_triton_s_that_is_passed_on_is_not_kept",

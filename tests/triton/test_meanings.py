@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 import pytest
+import triton
 from project import Project, Ran, contents
 from triton.runtime import jit
 
@@ -50,6 +52,25 @@ FUNCTION = "import settings\n\n@triton.{how}\ndef f(n):\n    return n * settings
 
 GIVEN = "import settings\n\n@triton.jit\ndef f(n):\n    return n\n\nf.N = settings.N"
 
+TIMES = tuple(BEGIN + f"@triton.jit\ndef f(v):\n    return v * {n}.0" for n in (3, 4))
+
+PATCH = """
+from triton.backends import backends
+C = backends["nvidia"].compiler
+make = C.make_ptx
+C.make_ptx = lambda self, *more: make(self, *more) + "// " + settings.N
+import settings"""
+
+BACKEND = """
+from triton.backends import backends
+from triton.backends.nvidia.compiler import CUDABackend
+
+class Mine(CUDABackend):
+    def make_ptx(self, *more):
+        return super().make_ptx(*more) + "// {}"
+
+backends["nvidia"] = type(backends["nvidia"])(Mine, backends["nvidia"].driver)"""
+
 TWINS = {
     "an attribute of a module": Twins("settings.N", "import settings", ("N = 3", "N = 4")),
     "a constant of a module": Twins(
@@ -70,6 +91,8 @@ TWINS = {
     "an attribute of a function of Triton's": Twins("f.N * f(1.0)", GIVEN, NUMBERS),
     "an attribute of a function of Triton's by a text": Twins("getattr(f, 'N') * 1.0", GIVEN, NUMBERS),
     "an attribute of a type": Twins("T.N", "import settings\nT = tl.dtype('fp32')\nT.N = settings.N", NUMBERS),
+    "an attribute that all types have": Twins("tl.load(x).dtype.N", "import settings\ntl.dtype.N = settings.N", NUMBERS),
+    "a compiler of the program's": Twins("1", "import settings", (BACKEND.format(1), BACKEND.format(2))),
     "the sign of what is no number": Twins("A", constants=("float('nan'), 0", "-float('nan'), 0")),
     "how the program names its kernels": Twins("1", "import settings", ("N = 'one'", "N = 'two'"), how="(repr=lambda _: settings.N)"),
     "a number and its text": Twins("(A == 1)", constants=("1, 0", "'1', 0")),
@@ -78,6 +101,9 @@ TWINS = {
 if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
     RUNS = "import settings\n\n@triton.constexpr_function\ndef f(n):\n    {}\n"
     TWINS |= {
+        "a method that the program has given to tensors": Twins("tl.load(x).f()", "from settings import f\ntl.tensor.f = f", TIMES),
+        "a method of tensors that the program has replaced": Twins("tl.load(x).exp()", "from settings import f\ntl.tensor.exp = f", TIMES),
+        "a function of Triton's compiler that the program has replaced": Twins("1", PATCH, ("N = 'one'", "N = 'two'")),
         "what a function looks up that runs meanwhile": Twins("f(2)", FUNCTION.format(how="constexpr_function"), NUMBERS),
         "a module that has another name in the kernel": Twins("m.N", "import settings", NUMBERS, before="m: tl.constexpr = settings"),
         "a module that is passed on": Twins("f(settings)", "import settings\n\n@triton.jit\ndef f(m):\n    return m.N * 1.0", NUMBERS),
@@ -89,6 +115,24 @@ if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
         ),
     }  # fmt: skip
 
+
+if hasattr(triton, "knobs"):  # since Triton 3.4
+    SETS = """
+import triton
+triton.knobs.propagate_env = False
+triton.knobs.compilation.disable_line_info = {}"""
+    HOOK = """
+import triton
+def hook(self=None, stages=None, *more):
+    if stages is None:
+        return "mine", "mine"
+    make = stages["ptx"]
+    stages["ptx"] = lambda *given: make(*given) + "// {}"
+triton.knobs.runtime.add_stages_inspection_hook = hook"""
+    TWINS |= {
+        "a setting that is in no variable": Twins("1", "import settings", (SETS.format(True), SETS.format(False))),
+        "a hook that changes what the compiler does": Twins("1", "import settings", (HOOK.format(1), HOOK.format(2))),
+    }
 
 if not hasattr(jit, "ConstexprFunction"):  # newer ones make no such pointer in a kernel
     POINTER = BEGIN + "T = tl.pointer_type(tl.float32, {})"
@@ -222,6 +266,24 @@ def test_a_file_that_a_variable_of_triton_s_names_counts(project: Project) -> No
     for text, compiles in (("one", 1), ("two", 1), ("one", 0)):
         plugin.write_text(text)
         assert project.ours(code, MLIR_DUMP_PATH=f"{project.folder}/none:{plugin}").compiles == compiles
+
+
+@pytest.mark.skipif(not hasattr(triton, "knobs"), reason="settings are objects since Triton 3.4")
+def test_a_program_that_a_variable_of_triton_s_names_counts(project: Project) -> None:
+    """Triton's key has its version alone. Here size and modification time stay, too."""
+    code = write(project, Twins("(tl.load(x) * 2.0 + tl.load(x + 1))"), 0)
+    found = []
+    for option, compiles in (("--fmad=true ", 1), ("--fmad=false", 1), ("--fmad=true ", 0)):
+        for witness in project.folder.glob("ptxas*"):
+            text = witness.read_text().splitlines()
+            text[-1] = text[-1].partition(' "$@"')[0] + f' "$@" {option}'
+            before = witness.stat()
+            witness.write_text("\n".join(text) + "\n")
+            os.utime(witness, ns=(before.st_atime_ns, before.st_mtime_ns))
+        ran = project.ours(code)
+        assert ran.compiles == compiles
+        found.append(asm(ran))
+    assert found[0] == found[2]
 
 
 def test_files_that_options_name_are_read_each_time(project: Project) -> None:

@@ -93,7 +93,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
             return found
         self._in_group = True
         frame = sys._getframe(1)
-        self._seen = {name: frame.f_locals.get(name) for name in ("src", "options", "env_vars")}
+        self._seen = {name: frame.f_locals.get(name) for name in ("src", "options", "env_vars", "backend")}
         self._meanings, self._unkeyable = _looked_up(self._seen)
         self._choose_folder()
         data = None if self._unkeyable else self._look_up(f"__grp__{filename}", frame)
@@ -223,7 +223,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
 def _looked_up(seen: Mapping[str, Any]) -> tuple[list[str], str]:
     """Return what the names in a kernel mean, and the content of files that it names; or why these are unknown."""
     try:
-        return [*meanings(seen.get("src")), *named_files(seen)], ""
+        return [*meanings(seen.get("src"), seen.get("backend")), *named_files(seen)], ""
     except Unkeyable as e:
         return [], str(e.args[0])
     except Exception as e:  # noqa: BLE001 - from a value of the program's

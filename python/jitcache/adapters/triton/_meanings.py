@@ -22,7 +22,9 @@ from triton.runtime import jit
 
 from jitcache._code import Unkeyable
 
+from ._changed import note_changes
 from ._reads import reads
+from ._settings import note_settings
 
 if TYPE_CHECKING:
     import ast
@@ -47,16 +49,18 @@ class _Given(NamedTuple):
     signature: dict[str, Any]
 
 
-def meanings(source: Any) -> list[str]:
-    """Return what a source of Triton's looks up and is given, in a fixed order; nothing if it is a text.
+def meanings(source: Any, backend: Any = None) -> list[str]:
+    """Return what a source of Triton's looks up and is given, in a fixed order. A text looks nothing up.
 
-    Raises Unkeyable if that is not known.
+    What the program has set and changed in Triton comes first. Raises Unkeyable if that is not known.
     """
+    walk = _Walk()
+    note_settings(walk.note)
+    note_changes(backend, walk.note)
     if isinstance(source, IRSource):
-        return []
+        return walk.notes
     if not hasattr(source, "fn"):
         raise Unkeyable("source not seen", type(source).__name__)
-    walk = _Walk()
     walk.function(source.fn)
     walk.note("name", _name_of(source))
     for path, value in sorted(source.constants.items()):

@@ -1,0 +1,154 @@
+"""What a program has changed in Triton: functions, classes and methods that it has replaced or added.
+
+A kernel may ask a value of its own for such a method, and Triton's compiler calls its own functions. Neither is a name
+that the kernel looks up as a global, and Triton's key has only the files that Triton came with.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+import types
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import triton
+from triton.language import core
+
+import jitcache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Parts of Triton that take no part in a compile. This is an allow-list: what is changed elsewhere counts.
+_APART = ("triton.testing", "triton.profiler", "triton.tools")
+
+#: A function whose answer is in Triton's key, whoever gives it: workers of other projects are told it.
+_IN_KEY = "triton_key"
+
+
+def _folder(module: types.ModuleType) -> str:
+    return os.path.dirname(os.path.abspath(str(module.__file__))) + os.sep
+
+
+# Whose code may be in Triton: its own, ours, and Python's, which also makes methods of classes without a file.
+_OURS = (_folder(triton), _folder(jitcache))
+_PYTHONS = _folder(os)
+_MADE, _FROZEN = "<string>", "<frozen "
+_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+_ROOTS = {"triton", "jitcache", "nanobind", "pybind11_builtins", *getattr(sys, "stdlib_module_names", ())}
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, tuple, list, dict)
+_HOLD_NOTHING = {
+    *_PLAIN, types.ModuleType, types.BuiltinFunctionType, types.GetSetDescriptorType, types.MemberDescriptorType,
+    types.WrapperDescriptorType,
+}  # fmt: skip
+
+
+class _Seen(NamedTuple):
+    """What was in a module or a class: that it is Triton's is found out once, and later only that it is the same."""
+
+    values: tuple[Any, ...]
+    foreign: list[str]  # names of what is not Triton's
+    classes: list[type]  # of a module, its own
+
+
+_seen: dict[str, _Seen] = {}
+_known_files: dict[str, bool] = {}
+
+
+def note_changes(backend: Any, note: Callable[[str, Any], None]) -> None:
+    """Call ``note`` with a name and a value for each thing in Triton, and each backend, that is not Triton's."""
+    found = [*_foreign(), *_of_backend(type(backend))]
+    for name, value in sorted(found, key=operator.itemgetter(0)):
+        note(name, _parts(value) if isinstance(value, property) else getattr(value, "__func__", value))
+    for kind in dict.fromkeys(_seen[core.__name__].classes):
+        for name, value in vars(kind).items():
+            # Plain values do not tell whose they are, and every process has these classes.
+            if type(value) in _PLAIN and name[:2] != "__":
+                note(f"{kind.__qualname__}.{name}", value)
+
+
+def _foreign() -> Iterator[tuple[str, Any]]:
+    for name, module in list(sys.modules.items()):
+        if type(module) is not types.ModuleType or name.startswith(_APART) or name.partition(".")[0] != "triton":
+            continue
+        yield from _look(name, vars(module))
+        for kind in _seen[name].classes:
+            yield from _look(f"{name}.{kind.__qualname__}", vars(kind))
+
+
+def _of_backend(backend: type) -> Iterator[tuple[str, Any]]:
+    """Yield what is not Triton's in a backend: older versions load it as a module that is not in its package."""
+    for kind in backend.__mro__:
+        name = f"backend {kind.__module__}.{kind.__qualname__}"
+        if _is_known(kind):
+            yield from _look(name, vars(kind))
+        else:
+            yield name, kind
+
+
+def _look(where: str, namespace: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what is in a module or a class and is not Triton's."""
+    seen = _seen.get(where)
+    values = tuple(namespace.values())
+    if seen is None or len(seen.values) != len(values) or not all(map(operator.is_, values, seen.values)):
+        foreign = [
+            name
+            for name, value in list(namespace.items())
+            if not _is_usual(value) and not _is_known(value) and name != _IN_KEY
+        ]
+        classes = [v for v in values if isinstance(v, type) and v.__module__ == where]
+        seen = _seen[where] = _Seen(values, foreign, classes)
+    for name in seen.foreign:
+        yield f"{where}.{name}", namespace[name]
+
+
+def _parts(value: property) -> tuple[Any, ...]:
+    return (value.fget, value.fset, value.fdel)
+
+
+def _is_usual(value: Any) -> bool:
+    """Whether something is known at a glance: most of what is in Triton is."""
+    kind = type(value)
+    if kind is types.FunctionType:
+        return not value.__dict__ and _known_files.get(value.__code__.co_filename, False)
+    return kind in _HOLD_NOTHING or kind.__module__ == "nanobind"
+
+
+def _is_known(value: Any) -> bool:
+    """Whether something is Triton's, or can be in Triton without the program's doing."""
+    kind = type(value)
+    if kind is types.FunctionType:
+        return _is_in_known_file(value) and (not value.__dict__ or all(map(_is_known, value.__dict__.values())))
+    if kind in _HOLD_NOTHING or kind.__module__ == "nanobind":
+        return True
+    if isinstance(value, type):
+        return _is_root(value.__module__) or _is_in_known_files(value)
+    if kind is property:
+        return all(part is None or _is_known(part) for part in _parts(value))
+    # A method, a decorated function, a function of Triton's kind, a partial.
+    inner = (getattr(value, name, None) for name in ("__func__", "__wrapped__", "fn", "func"))
+    return _is_root(kind.__module__) and all(part is None or _is_known(part) for part in inner)
+
+
+def _is_root(module: object) -> bool:
+    root = str(module).partition(".")[0]
+    return root in _ROOTS or not hasattr(sys, "stdlib_module_names")
+
+
+def _is_in_known_files(kind: type) -> bool:
+    """Whether a class has functions, and all are in known files."""
+    functions = [value for value in vars(kind).values() if type(value) is types.FunctionType]
+    return bool(functions) and all(map(_is_in_known_file, functions))
+
+
+def _is_in_known_file(function: types.FunctionType) -> bool:
+    path = function.__code__.co_filename
+    if path == _MADE:
+        return function.__name__.startswith("__")
+    known = _known_files.get(path)
+    if known is None:
+        of_python = path.startswith(_PYTHONS) and not any(packages in path for packages in _PACKAGES)
+        known = _known_files[path] = of_python or path.startswith((*_OURS, _FROZEN))
+    return known

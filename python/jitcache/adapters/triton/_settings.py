@@ -1,0 +1,85 @@
+"""Triton's settings, as its compiler sees them, whichever way a program has set them.
+
+Triton's key has those that are in a list of variables. It has neither what a program sets with
+``triton.knobs.propagate_env = False``, nor functions that are set there, nor the programs that a setting names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+import triton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Groups and names of settings that change no kernel. This is an allow-list: all others count.
+_APART = ("autotuning", "build", "cache", "proton", "redis")
+_HARMLESS = frozenset(
+    (
+        "always_compile", "dump_amdgcn", "dump_ir", "dump_nvptx", "dump_ptxas_log", "front_end_debugging", "interpret",
+        "jit_cache_hook", "jit_post_compile_hook", "kernel_load_end_hook", "kernel_load_start_hook",
+        "kernel_unload_hook", "launch_enter_hook", "launch_exit_hook", "libcuda_path", "libhip_path", "listener",
+        "override", "store_binary_only", "use_ir_loc",
+    )
+)  # fmt: skip
+
+_FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
+_MISSING = object()
+
+# The content of programs, by path: large files, which are read again if their time stamps have changed, or prove
+# nothing yet.
+_digests: dict[str, tuple[tuple[int, ...], str]] = {}
+_YOUNG_NS = 2 * 10**9
+
+
+def note_settings(note: Callable[[str, Any], None]) -> None:
+    """Call ``note`` with the name and the value of each setting that may change a kernel."""
+    for name, value in _settings():
+        # Where a program is may differ between machines, if it is the same.
+        is_file = isinstance(value, str) and os.path.isfile(value)
+        note(f"setting {name}", _digest(value) if is_file else value)
+
+
+def _settings() -> Iterator[tuple[str, Any]]:
+    knobs: Any = getattr(triton, "knobs", None)  # since Triton 3.4; before it, there are only variables
+    base = getattr(knobs, "base_knobs", ())
+    for group_name, group in sorted(vars(knobs).items()) if base else ():
+        if not isinstance(group, base) or group_name in _APART:
+            continue
+        for name in sorted({*vars(type(group)), *vars(group)}):
+            if not name.startswith("_") and name not in _HARMLESS:
+                value = _value(group, name)
+                if value is not _MISSING:
+                    yield f"{group_name}.{name}", value
+
+
+def _value(group: Any, name: str) -> Any:
+    said = vars(group).get(name, _MISSING)
+    kind = vars(type(group)).get(name)
+    if said is not _MISSING:
+        return said
+    if hasattr(type(kind), "transform") and "tool" in type(kind).__name__:
+        return os.environ.get(kind.key, _MISSING)  # to ask for the program would run it
+    if isinstance(kind, property) or callable(kind):
+        return _MISSING  # Triton's own, made of the others
+    return getattr(group, name)
+
+
+def _digest(path: str) -> str:
+    if path.startswith(_FOLDER):
+        return "Triton's"
+    s = os.stat(path)
+    stamp = (s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns)
+    known = _digests.get(path)
+    if known is not None and known[0] == stamp:
+        return known[1]
+    began = time.time_ns()
+    with open(path, "rb") as f:
+        digest = hashlib.sha256(f.read()).hexdigest()
+    if max(stamp[-2:]) + _YOUNG_NS < began:
+        _digests[path] = (stamp, digest)
+    return digest
