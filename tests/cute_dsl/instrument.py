@@ -149,6 +149,13 @@ def take_out(what: str) -> None:
         walk.DependencyWalker._set_on = lambda self, value, *kinds: None
     elif what == "proxy":
         walk.Walker.kinds[MappingProxyType] = walk.Walker._dict
+    elif what == "told":
+        walk.Walker._told = lambda self, cls: None
+    elif what == "variables of types":
+        put = walk.Walker._put
+        walk.Walker.kinds[__import__("typing").TypeVar] = lambda self, value: put(self, "type variable")
+    elif what == "contexts":
+        visibility._PURE |= {"decimal"}
     elif what == "hidden":
         visibility.hides_state = lambda cls: False
     elif what == "class":

@@ -38,7 +38,7 @@ BLIND = [
     Blind("globals by a function", "def g():\n    pass\ndef f():\n    return g.__globals__[chr(78)]", "sees what has no name", "globals()['N'] = 2", "N = 1"),
     Blind("a module in a list", "def f():\n    return PLACES[0].N", "module as a value", "other.N = 2", "import other\nPLACES = [other]"),
     Blind("a module that makes its attributes", "def f():\n    return lazy.N", "module with __getattr__", "lazy.NOW = 2", "import lazy"),
-    Blind("a class of an extension", "def f():\n    return int(D)", "object", "globals()['D'] = decimal.Decimal(2)", "import decimal\nD = decimal.Decimal(1)"),
+    Blind("a class of an extension", "def f():\n    return D[0]", "object", "D[0] = 2", "import collections\nD = collections.deque([1])"),
     Blind("an int of a class", "def f():\n    return I + 0", "object", "globals()['I'] = Int(2)", "class Int(int):\n    pass\nI = Int(1)"),
     Blind("an iterator", "def f():\n    return next(IT)", "compiled class", "next(IT)", "IT = iter([1, 2, 3, 4, 5, 6, 7, 8, 9])"),
     Blind("a set of objects", "def f():\n    return len(S)", "set of objects", "S.add((2,))", "S = {(1,)}"),

@@ -60,6 +60,20 @@ BEHIND = {
         "import enum\nclass E(int, enum.Enum):\n    def __new__(cls, value, number):\n        member = int.__new__(cls, number)\n"
         "        member._value_ = value\n        return member\n    X = 'x', {value}\nit = E", "(it.X + 0)", "given"
     ),
+    "the types that a type variable stands for": (
+        "import typing\nit = typing.TypeVar('it', *[int, float, str][:1 + {value}])", "(len(it.__constraints__) - 1)", "variables of types"
+    ),
+    "what an abstract class is told to take for its own": (
+        "import abc\nclass it:\n    class B(abc.ABC):\n        pass\n    class X:\n        pass\n    class Y:\n        pass\n"
+        "it.B.register([it.X, it.Y][{value} - 1])", "(1 + isinstance(it.Y(), it.B))", "told"
+    ),
+    "what one below Python's abstract class is told": (
+        "import numbers\nclass it:\n    base = numbers.Number\nclass X:\n    pass\nnumbers.Integral.register([X, it][{value} - 1])",
+        "(1 + isinstance(it(), it.base))", "told"
+    ),
+    "how exact decimals are": (
+        "import decimal\ndecimal.getcontext().prec = {value}\ndef it():\n    return len(str(decimal.Decimal(1) / 3)) - 2", "it()", "contexts"
+    ),
     "what a class says is no state": ("class A:\n    __dict__ = property(lambda self: {{}})\nit = A()\nit.tile = {value}", "it.tile", "hidden"),
 }  # fmt: skip
 

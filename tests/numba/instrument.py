@@ -13,6 +13,7 @@ import operator
 import os
 import sys
 import weakref
+from functools import partial
 from types import MappingProxyType, SimpleNamespace
 
 import llvmlite.binding as ll
@@ -22,11 +23,20 @@ from numba.core import codegen, compiler
 _compile_extra = compiler.compile_extra
 
 
+def note(name):
+    watch = sys.modules.get("jitcache.adapters.numba._watch")
+    if watch is not None:  # what counts compiles is no part of them
+        watch._quiet.on = True
+    with open(os.environ["COMPILE_LOG"], "a") as f:
+        f.write(f"{name}\n")
+    if watch is not None:
+        watch._quiet.on = False
+
+
 def compile_extra(typingctx, targetctx, func, *args, **more):
     path = func.__code__.co_filename
     if path.startswith((os.environ["PROJECT"], "<string>", "<stdin>", "<made")):
-        with open(os.environ["COMPILE_LOG"], "a") as f:
-            f.write(f"{func.__qualname__}\n")
+        note(func.__qualname__)
     return _compile_extra(typingctx, targetctx, func, *args, **more)
 
 
@@ -58,6 +68,7 @@ def take_out(what: str) -> None:
     from jitcache import _dependency_walk
     from jitcache.adapters.numba import (
         _addresses,
+        _code,
         _contexts,
         _cpu,
         _data,
@@ -76,6 +87,7 @@ def take_out(what: str) -> None:
         _uses,
         _versioned,
         _walk,
+        _warned,
         _watch,
         _world,
     )
@@ -206,8 +218,8 @@ def take_out(what: str) -> None:
         o = _overloads
 
         def without_kernel(self, lookup):
-            walk = o.Walker()
-            return o.key_parts(walk, self._function, lookup.sig, o.options_of(compiler.Flags(), walk), self.how)
+            options = partial(o.options_of, compiler.Flags())
+            return o.key_parts(o.Walker(), self._function, lookup.sig, options, self.how)
 
         o.WrapperOverloads._key_parts = without_kernel
     elif what == "guard":
@@ -275,6 +287,26 @@ def take_out(what: str) -> None:
         _watch.READS[:] = [read for read in _watch.READS if read[2] is not _watch._using_number]
     elif what == "put":
         _contexts.note_put = lambda kind, args: None
+    elif what == "position":
+        _registered._names_from = lambda order: set()
+    elif what == "memo":
+        walker._remembered = lambda self, memo: None
+    elif what == "earlier states":
+        _record._require_same_states = lambda seen: None
+    elif what == "itself":
+        _key._names_itself = lambda function, label: False
+    elif what == "given warnings":
+        _warned._counts = lambda of_all, message, category: False
+    elif what == "whose class":
+        _code._is_of_its_module = lambda cls: True
+    elif what == "behind a name":
+        walker._behind_name = lambda self, value: None
+    elif what == "other threads":
+        _watch.READS[:] = [read for read in _watch.READS if read[2] is not _watch._beginning]
+    elif what == "length":
+        _watch.READS[:] = [read for read in _watch.READS if read[1] != "__len__"]
+    elif what == "lazy":
+        _objects._is_plain_module = lambda module: isinstance(module, type(sys))
     elif what == "object mode":
         _object_mode._note_held = lambda value: None
     elif what == "content":

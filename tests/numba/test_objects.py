@@ -42,7 +42,7 @@ ROWS = [
     thing("an attribute of an enumeration's member", "import enum\nclass E(enum.Enum):\n    X = 1\nE.X.k = K\nit = E", "k = it.X.k", "given"),
     thing("the class of a partial", "import functools\nclass A(functools.partial):\n    k = K\nit = A(max)", without="set on"),
     thing("what somebody has set on a partial", "import functools\nit = functools.partial(max)\nit.k = K", without="set on"),
-    thing("the class of a mapping that is seen through a view", "import types\nclass A(dict):\n    def __getitem__(self, name):\n        return K\nit = types.MappingProxyType(A())", "k = it['x']", "proxy"),
+    thing("the class of a mapping that is seen through a view", "import types\nclass A(dict):\n    __getitem__ = [0, K].__getitem__\nit = types.MappingProxyType(A())", "k = it[1]", "proxy"),
     thing("what an abstract class is told to take for its own", "import abc\nclass it:\n    class B(abc.ABC):\n        pass\n    class X:\n        pass\n    class Y:\n        pass\nit.B.register([it.X, it.Y][K - 1])", "k = 1 + isinstance(it.Y(), it.B)", "told"),
     thing("what one below Python's abstract class is told", "import numbers\nclass X:\n    pass\nclass it:\n    base = numbers.Number\nnumbers.Integral.register([X, it][K - 1])", "k = 1 + isinstance(it(), it.base)", "told"),
     thing("a pattern", "import re\nit = re.compile('a' * K)", "k = len(it.pattern)", "reduced"),

@@ -152,6 +152,8 @@ REFUSED = [
          ("what is in a folder, by a name of its own", "len(listdir('/'))", "file"),
          ("how large a file is, by a name of its own", "stat(__file__).st_size", "file"),
          ("where it is, by a name of its own", "len(getcwd())", "file"),
+         ("to write a file", "open(os.path.join(os.environ['HOME'], 'log'), 'a').write('1')", "file"),
+         ("to set a variable", "1 if os.putenv('MINE', '1') else 2", "system"),
          ("for a module, by a name of its own", "len(import_module('a').__name__)", "file"),
      )),
     Refused("an address that an intrinsic puts into code", """

@@ -24,8 +24,9 @@ def g(x):
 
 
 PLACES = """
-    import functools, importlib, json, os, warnings
+    import functools, importlib, json, os, threading, warnings
     import numba, jitcache.adapters.numba
+    from numba.core import errors
     from jitcache.adapters.numba import _watch
     jitcache.adapters.numba.install()
     def standing():
@@ -90,12 +91,14 @@ def test_what_others_put_in_a_place_meanwhile_stays(project: Project) -> None:
     print(differ(standing(), theirs))
     for n in range(2):
         called.clear()
-        os.stat("."), os.access(".", os.R_OK), os.lstat("."), os.getcwd(), os.environ["HOME"], list(os.environ)
+        os.stat("."), os.access(".", os.R_OK), os.lstat("."), os.getcwd(), os.environ["HOME"], list(os.environ), len(os.environ), repr(os.environ)
         os.path.islink(".") or os.readlink("/proc/self/exe")
         number, into = os.open("/proc/self/exe", 0), [bytearray(1)]
         os.getcwdb(), os.fstat(number), os.read(number, 1), os.pread(number, 1, 0)
         os.readv(number, into), os.preadv(number, into, 0), os.close(number)
         importlib.import_module("json"), __import__("json"), warnings.warn(f"{n}")
+        warnings.warn_explicit(f"{n}", UserWarning, "", n), threading.Thread(target=int).start()
+        errors.WarningsFixer(UserWarning).catch_warnings()
         print(len({name for _, name in theirs} - set(called)))
         with _watch.watching():
             pass

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jitcache import Cache
 
 #: The version of the stored format and of the way keys are made. It changes with either.
-FORMAT = 2
+FORMAT = 3
 
 #: The kind of the entries that hold the digest of an installation, by the time stamps of its files.
 KIND = "cute-dsl-files"

@@ -34,7 +34,6 @@ _PURE = frozenset(
             "contextlib",
             "copy",
             "dataclasses",
-            "decimal",
             "enum",
         ),
         *(
@@ -136,6 +135,15 @@ def owner_of(name: str | None) -> str:
     if module is None or name == "__main__":
         return ""
     return module_of(getattr(module, "__file__", None), str(name))
+
+
+def is_of_a_program(cls: type) -> bool:
+    """Return whether a class is neither the DSL's, nor Python's, nor an installed package's."""
+    module = sys.modules.get(cls.__module__)
+    path = getattr(module, "__file__", None)
+    if path is None:
+        return cls.__module__ not in sys.builtin_module_names
+    return not is_dsl(path) and not is_standard(path) and not is_installed(path)
 
 
 def is_added(value: Any, owner: str) -> bool:

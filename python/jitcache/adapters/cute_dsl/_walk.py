@@ -9,6 +9,7 @@ in the result.
 
 from __future__ import annotations
 
+import abc
 import collections
 import contextlib
 import enum
@@ -20,7 +21,7 @@ import typing
 from typing import TYPE_CHECKING, Any, Callable, ClassVar
 
 from jitcache._code import PLAIN, Unkeyable, code_of, content_of
-from jitcache._dependency_walk import DependencyWalker, given
+from jitcache._dependency_walk import DependencyWalker, below, given, told
 
 from ._arguments import Shapes
 from ._memory import Memory
@@ -38,6 +39,7 @@ from ._visibility import (
     is_added,
     is_dsl,
     is_importable,
+    is_of_a_program,
     is_opaque,
     module_of,
     names_in,
@@ -70,6 +72,7 @@ def _field(walker: DependencyWalker, value: Any) -> None:
 
 def _type_variable(walker: DependencyWalker, value: Any) -> None:
     walker._put("type variable", value.__name__.encode())
+    walker._value((value.__bound__, value.__constraints__))
 
 
 _FIELD: type = type(vars(collections.namedtuple("_", "x"))["x"])  # noqa: PYI024 - the kind of its fields
@@ -294,6 +297,7 @@ class Walker(DependencyWalker):
             raise Unkeyable("asks the device", cls.__qualname__)
         if cls in (operator.attrgetter, operator.methodcaller):
             self._by_name = cls.__name__
+        self._told(cls)
         # Classes that the DSL makes from arguments may differ under one name, so only importable ones count by name.
         if (owner_of(cls.__module__) and is_importable(cls)) or self._again(cls):
             return
@@ -307,6 +311,12 @@ class Walker(DependencyWalker):
                 self._put("member", name.encode())
                 self._value(attribute)
         self._annotated(cls)
+
+    def _told(self, cls: type) -> None:
+        """Put the program's classes that are registered with an abstract class, or with one derived from it."""
+        if "_abc_impl" in vars(cls) and cls is not abc.ABC:
+            found = {f"{c.__module__}.{c.__qualname__}" for b in below(cls) for c in told(b) if is_of_a_program(c)}
+            self._put("told", repr(sorted(found)).encode())
 
     def _annotated(self, cls: type) -> None:
         """Put what the names mean in those annotations of a class that are text."""

@@ -24,6 +24,7 @@ __all__ = [
     "Unkeyable",
     "code_of",
     "codes_in",
+    "is_importable",
     "is_standard",
     "lines_of",
     "number_of",
@@ -35,6 +36,9 @@ __all__ = [
     "versioned_module",
 ]
 
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_WRITTEN_IN_C = (types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType)
 
 _PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))
 _TESTS = folders(os.path.join(_PACKAGES[0], "tests"))
@@ -61,7 +65,23 @@ def versioned_module(module: pytypes.ModuleType) -> bool:
 def versioned_class(cls: type) -> bool:
     """Return the same for a class: whether its module's version is in every key."""
     module = sys.modules.get(cls.__module__)
-    return cls.__module__ != "__main__" and module is not None and versioned_module(module)
+    if cls.__module__ == "__main__" or module is None or not versioned_module(module):
+        return False
+    found = getattr(module, "__dict__", {}).get(cls.__qualname__)
+    return found is cls or not cls.__flags__ & _HEAP or _is_of_its_module(cls)
+
+
+def _is_of_its_module(cls: type) -> bool:
+    """Whether a class that is not in the module that it names is of that module, and not one that Python made there.
+
+    ``dataclasses.make_dataclass``, ``types.new_class`` and ``ABCMeta(...)`` name the module
+    that calls ``type``. Such a class has nothing that is written in that module's files or in C.
+    """
+    if is_importable(cls):
+        return True
+    members = [v for n, v in vars(cls).items() if n not in ("__dict__", "__weakref__")]
+    files = [v.__code__.co_filename for v in members if isinstance(v, types.FunctionType)]
+    return all(map(versioned, files)) if files else any(isinstance(v, _WRITTEN_IN_C) for v in members)
 
 
 def lines_of(function: pytypes.FunctionType) -> bytes:
@@ -80,7 +100,8 @@ def own_locals(types: dict[str, Any]) -> dict[str, Any]:
     return {name: t for name, t in types.items() if "." not in name or types.get(name.partition(".")[0]) is not t}
 
 
-def _is_importable(cls: type) -> bool:
+def is_importable(cls: type) -> bool:
+    """Return whether a class is found under its name, in every process that imports its module."""
     found: Any = sys.modules.get(cls.__module__)
     for part in cls.__qualname__.split("."):
         found = getattr(found, part, None)
@@ -106,7 +127,7 @@ def pin(cls: type) -> str:
     Returns the name, "" for a class that can be imported. Another class of the same name
     (a notebook makes one when a cell is run again) gets a name with a number.
     """
-    if _is_importable(cls):
+    if is_importable(cls):
         return ""
     try:
         with cloudpickle._DYNAMIC_CLASS_TRACKER_LOCK:

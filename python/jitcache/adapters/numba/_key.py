@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 import re
 import sys
@@ -12,11 +13,12 @@ import llvmlite.binding as ll
 import numba
 import numpy as np
 from numba.core import compiler, config, sigutils
+from numba.core.dispatcher import Dispatcher
 from numba.core.targetconfig import ConfigStack
 
 from jitcache import Key
 
-from ._code import Unkeyable
+from ._code import Unkeyable, lines_of, pack
 from ._llvm import given
 from ._registered import passes
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from ._walk import Walker
 
 #: The version of the stored format: it changes whenever a reader has to know of a change.
-FORMAT = 8
+FORMAT = 9
 
 # Settings on which no compiled code depends. All others count, including those of future versions.
 _IRRELEVANT = re.compile(
@@ -43,6 +45,7 @@ _VERSIONS = "\n".join(
         f"llvm {ll.llvm_version_info}",
         f"numpy {np.__version__}",
         f"python {sys.implementation.cache_tag}{sys.abiflags} {sys.version_info[2]}",
+        f"optimize {sys.flags.optimize}",  # compile-time code may ask for __debug__
         f"format {FORMAT}",
     )
 )
@@ -54,6 +57,7 @@ class KeyParts(NamedTuple):
     components: dict[str, Any]
     name: str
     walker: Walker
+    state: bytes  # of the function, as state_of returns it
 
     def first(self) -> Key:
         """Return the key of the records of compiles."""
@@ -123,7 +127,7 @@ def flags_for(how: Any) -> Any:
     return how._customize_flags(flags)
 
 
-def options_for(how: Any, walker: Walker, flags: Callable[[], Any]) -> Options:
+def options_for(how: Any, flags: Callable[[], Any], walker: Walker) -> Options:
     """Return the compile flags of one of Numba's compilers as bytes. ``flags`` returns what ``flags_for`` does."""
     given = how.targetoptions
     # Inside another compile, some flags are inherited from it.
@@ -137,7 +141,23 @@ def options_for(how: Any, walker: Walker, flags: Callable[[], Any]) -> Options:
     return found
 
 
-def key_parts(walker: Walker, function: Any, sig: Any, options: Options, how: str, *more: Any) -> KeyParts:
+def _names_itself(function: Any, label: str) -> bool:
+    value = function.__globals__.get(label[len("global ") :]) if label.startswith("global ") else None
+    return isinstance(value, Dispatcher) and value.py_func is function
+
+
+def state_of(function: Any, root: dict[str, bytes]) -> bytes:
+    """Return the digest of what a function depends on, by a walk that began with it, and of Numba's settings.
+
+    A function with a signature is compiled before its own name is there.
+    """
+    parts = (p for label, v in root.items() if not _names_itself(function, label) for p in (label.encode(), v))
+    return hashlib.blake2b(pack(*parts, settings.text().encode()), digest_size=16).digest()
+
+
+def key_parts(
+    walker: Walker, function: Any, sig: Any, options_by: Callable[[Walker], Options], how: str, *more: Any
+) -> KeyParts:
     """Return what compiling a function for a signature depends on.
 
     ``how`` names the kind of compile, ``more`` is what else that kind depends on.
@@ -145,8 +165,12 @@ def key_parts(walker: Walker, function: Any, sig: Any, options: Options, how: st
     """
     if given:
         raise Unkeyable("option of LLVM", given[-1])
+    components: dict[str, Any] = dict(walker.root(function))
+    state = state_of(function, components)
+    options = options_by(walker)
     debug = bool(options.debug or config.DEBUGINFO_DEFAULT or config.ENABLE_PROFILING)
-    components: dict[str, Any] = dict(walker.root(function, lines=debug))
+    if debug:
+        components["lines"] = lines_of(function)
     components["types"] = walker.describe(sigutils.normalize_signature(sig))
     components["options"] = options.data
     components["how"] = walker.describe((how, *more))
@@ -155,7 +179,7 @@ def key_parts(walker: Walker, function: Any, sig: Any, options: Options, how: st
         components["passes"] = walker.registered(tuple(always))
     components["settings"] = settings.text()
     components["versions"] = _VERSIONS
-    return KeyParts(components, _name(function, sig, how), walker)
+    return KeyParts(components, _name(function, sig, how), walker, state)
 
 
 def _name(function: Any, sig: Any, how: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import _thread
 import copyreg
 import ctypes
+import gc
 import io
 import re
 import sys
@@ -26,6 +27,7 @@ from jitcache._code import PLAIN
 from jitcache._dependency_walk import DependencyWalker, below, hides_state, text_of, told
 from jitcache._module_files import content_of_module
 
+from . import _memos
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
 
 if TYPE_CHECKING:
@@ -83,6 +85,12 @@ def is_run(cls: type) -> bool:
     return any(base.__module__.startswith("numba.") and versioned_class(base) for base in cls.__mro__[1:-1])
 
 
+def _is_plain_module(module: Any) -> bool:
+    """Whether a module is imported already: one of ``importlib.util.LazyLoader`` is imported when it is asked."""
+    looks: Any = type(module).__getattribute__
+    return isinstance(module, pytypes.ModuleType) and looks is pytypes.ModuleType.__getattribute__
+
+
 # The attributes in which Numba's templates keep results.
 _MEMORIES = frozenset(("_impl_cache", "_overload_cache", "_compiled_overloads", "_inline_overloads"))
 
@@ -130,6 +138,7 @@ class ObjectWalker(DependencyWalker):
     def __init__(self) -> None:
         super().__init__()
         self.classes: dict[str, type] = {}
+        self.ask: Callable[[Any], None] = lambda _: None  # told of each memo that Python code may ask
         self._runs = False  # whether Python runs the code that uses the values, rather than Numba compiling it
         self._where: Any = None  # the name of the module that the described value belongs to
         # The same as _numbers and _attributes, for code that Python runs within code that Numba compiles.
@@ -222,10 +231,17 @@ class ObjectWalker(DependencyWalker):
             self._or_file(annotation, module)
 
     def _memoised(self, value: Any) -> None:
-        """Put a memoised function, and its file: the results that it remembers cannot be seen."""
+        """Put a memoised function, its file, and the results that it remembers."""
         self._put("memoised")
         self._value(value.__wrapped__)
         self._file(value.__module__, value)
+        if self._runs and not versioned(getattr(getattr(value.__wrapped__, "__code__", None), "co_filename", "")):
+            self._remembered(value)
+
+    def _remembered(self, memo: Any) -> None:
+        self.ask(memo)
+        if not self._again(memo):
+            self._value(_memos.before(memo))
 
     def _reference(self, value: weakref.ReferenceType[Any]) -> None:
         """Put what a weak reference refers to."""
@@ -285,7 +301,7 @@ class ObjectWalker(DependencyWalker):
         """Return the modules that have a value under any name, except Python's, Numba's and NumPy's."""
         if not self._by_id:
             for module in list(sys.modules.values()):
-                if isinstance(module, pytypes.ModuleType) and not versioned_module(module):
+                if _is_plain_module(module) and not versioned_module(module):
                     for held in list(vars(module).values()):
                         self._by_id.setdefault(id(held), set()).add(str(module.__name__))
         return self._by_id.get(id(value), set())
@@ -310,9 +326,15 @@ class ObjectWalker(DependencyWalker):
             parts = (reduced,) if isinstance(reduced, str) else reduced
             if isinstance(reduced, str):
                 self._in_c(getattr(value, "__module__", None))
+                self._behind_name(value)
             for part in parts:
                 self._value(list(part) if hasattr(type(part), "__next__") else part)
             self._left_out(value)
+
+    def _behind_name(self, value: Any) -> None:
+        """Put what an object holds whose pickled form is only its name: the bounds of a TypeVar, say."""
+        self._value(getattr(value, "__dict__", None))  # first, because Python makes the dictionary now
+        self._value([held for held in gc.get_referents(value) if held is not type(value)])
 
     def _left_out(self, value: Any) -> None:
         """Put what pickles of Python's own classes leave out: the cause of an exception."""

@@ -15,6 +15,7 @@ import logging
 import threading
 import warnings
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numba.core import compiler, sigutils
@@ -167,6 +168,7 @@ class Overloads:
         made = current()
         if made is not None and lookup.seen is not None:
             made.add(lookup.seen)
+            made.note_state(self._function, lookup.parts.state)
         if lookup.seen is not None and lookup.seen.warnings:
             callees = [dispatcher.py_func for dispatcher in lookup.parts.walker.dispatchers]
             warn_again(lookup.seen.warnings, self._function, callees)
@@ -297,11 +299,10 @@ class JitOverloads(Results):
         return self._compiler.targetdescr.target_context
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
-        how, walker = self._compiler, Walker()
-        options = options_for(how, walker, lambda: lookup.flags_of(how))
-        return key_parts(
-            walker, self._function, lookup.sig, options, self.how, own_locals(how.locals), how.pipeline_class
-        )
+        how = self._compiler
+        more = own_locals(how.locals), how.pipeline_class
+        options = partial(options_for, how, lambda: lookup.flags_of(how))
+        return key_parts(Walker(), self._function, lookup.sig, options, self.how, *more)
 
 
 class CFuncOverloads(JitOverloads):
@@ -328,8 +329,8 @@ class KernelOverloads(Results):
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
         local_types = own_locals({**self._dispatcher.locals, **(lookup.local_types or {})})
-        walker = Walker()
-        return key_parts(walker, self._function, lookup.sig, options_of(lookup.flags, walker), self.how, local_types)
+        options = partial(options_of, lookup.flags)
+        return key_parts(Walker(), self._function, lookup.sig, options, self.how, local_types)
 
 
 class WrapperOverloads(Overloads):
@@ -345,9 +346,9 @@ class WrapperOverloads(Overloads):
         return self._wrapper.cres.target_context
 
     def _key_parts(self, lookup: Lookup) -> KeyParts:
-        w, walker = self._wrapper, Walker()
+        w = self._wrapper
         more = (type(w), w.fndesc.mangled_name, w.fndesc.unique_name, w.cres.objectmode, w.sin, w.sout)
-        return key_parts(walker, self._function, lookup.sig, options_of(compiler.Flags(), walker), self.how, *more)
+        return key_parts(Walker(), self._function, lookup.sig, partial(options_of, compiler.Flags()), self.how, *more)
 
     def _is_cachable(self, lookup: Lookup, result: Any) -> bool:
         if not self._is_known(result, lookup):

@@ -14,7 +14,7 @@ from jitcache._module_files import content, content_of_module
 
 from ._code import Unkeyable, codes_in, number_of
 from ._registered import describe, registrations
-from ._seen import Names, Seen, Warned
+from ._seen import Names, Seen, Warned, here, state_now
 from ._walk import Walker
 from ._world import Question
 
@@ -95,6 +95,7 @@ def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, d
     )
     components, now = record.look(walker)
     _require_unchanged(seen, now, components)
+    _require_same_states(seen)
     _require_described(homeless - described, seen)
     return record, components
 
@@ -110,6 +111,18 @@ def _require_unchanged(seen: Seen, now: Seen, components: Mapping[str, Any]) -> 
     for question, answer in seen.world.items():
         if now.world[question] != answer:
             raise Unkeyable("changed while it was compiled", question)
+
+
+def _require_same_states(seen: Seen) -> None:
+    """Raise Unkeyable if a callee was compiled in another state than it has now, which is in the key."""
+    for label, state in seen.states.items():
+        function = label()
+        if function is None:
+            continue
+        if label not in here.states:
+            here.states[label] = state_now(function)
+        if here.states[label] != state:
+            raise Unkeyable("changed while it was compiled", f"{function.__qualname__}, which was compiled before")
 
 
 def _require_described(codes: set[Any], seen: Seen) -> None:

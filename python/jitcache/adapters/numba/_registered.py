@@ -173,8 +173,13 @@ def _comes_after(template: Any, winners: set[str]) -> bool:
     order = order_by_target_specificity(target_registry["CPU"], candidates)
     if template not in order:
         return False
-    before = {name_of_template(t) for t in order[: order.index(template)]}
-    return winners <= before
+    at = order.index(template)
+    # One function may make several templates, which have one name: which of them has won is not known.
+    return winners <= {name_of_template(t) for t in order[:at]} - _names_from(order[at:])
+
+
+def _names_from(order: list[Any]) -> set[str]:
+    return set(map(name_of_template, order))
 
 
 def _for_attribute(template: Any) -> Registration:

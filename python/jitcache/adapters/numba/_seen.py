@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache._module_files import content, file_of, has_file
 
+from . import _memos
 from ._code import Unkeyable, code_of, versioned, versioned_module
+from ._key import state_of
 from ._registered import registrations
 from ._walk import Walker
 
@@ -59,12 +61,13 @@ class Names(NamedTuple):
 
 
 class Warned(NamedTuple):
-    """A warning of Numba's: the name of its class, its text, and where it points to."""
+    """A warning: the name of its class, its text, and where it points to. None for a module that is not known."""
 
     category: str
     text: str
     file: str
     line: int
+    module: str | None
 
 
 def names_in(code: pytypes.CodeType) -> tuple[str, ...]:
@@ -84,7 +87,9 @@ class Seen:
         self.world: dict[Question, str | None] = {}  # what was asked about the world outside, with the answers
         self.codes: set[pytypes.CodeType] = set()  # code that Python ran and that has no file
         self.described: set[pytypes.CodeType] = set()  # code that is described by value in names
-        self.warnings: dict[Warned, None] = {}  # Numba's warnings that were shown
+        # The state of each function when it was compiled, which may have been before this thing was made.
+        self.states: dict[weakref.ref[pytypes.FunctionType], bytes | None] = {}
+        self.warnings: dict[Warned, None] = {}  # those that were given
         self.refused: tuple[str, str] | None = None
         self.registered = 0  # how many registrations there were at the last look
         self._ran: dict[int, pytypes.CodeType] = {}  # by id, because the hash of a code object is slow
@@ -104,6 +109,7 @@ class Seen:
         self._agree(self.files, other.files)
         self._agree(self.names, other.names)
         self._agree(self.world, other.world)
+        self._agree(self.states, other.states)
         self.codes |= other.codes
         self.described |= other.described
         self.compiled.update(other.compiled)
@@ -113,6 +119,13 @@ class Seen:
         try:
             for registration in registrations.counting(other.asked, other.registered):
                 self.refuse("changed while it was compiled", registration.name)
+        except Exception as e:  # noqa: BLE001 - a cache never fails the program
+            self.refuse("error", f"{type(e).__name__}: {e}")
+
+    def end_memos(self) -> None:
+        """Note which results of memoised functions were made meanwhile."""
+        try:
+            _memos.end()
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
             self.refuse("error", f"{type(e).__name__}: {e}")
 
@@ -159,8 +172,15 @@ class Seen:
         if ours:
             self._look(Names(str(name), names_in(code), True))
 
+    def note_state(self, function: pytypes.FunctionType, state: bytes | None) -> None:
+        """Note the state in which a function was compiled or loaded."""
+        label = weakref.ref(function)
+        here.states[label] = state
+        self._agree(self.states, {label: state})
+
     def compile(self, function: pytypes.FunctionType) -> None:
         """Note a function that Numba compiles, with what its names mean: Numba treats that as constant."""
+        self.note_state(function, state_now(function))
         code, name = function.__code__, function.__globals__.get("__name__")
         module = sys.modules.get(name) if isinstance(name, str) else None
         if module is not None and module.__dict__ is function.__globals__:
@@ -173,6 +193,7 @@ class Seen:
         if label not in self.names:
             try:
                 walker = Walker()
+                walker.ask = lambda memo: _memos.ask(memo, self)
                 self.names[label] = label.value(walker)
                 self.described |= walker.codes
             except Exception as e:  # noqa: BLE001 - a cache never fails the program
@@ -206,6 +227,14 @@ class Seen:
             self.refuse(e.reason, e)
 
 
+def state_now(function: pytypes.FunctionType) -> bytes | None:
+    """Return the present state of a function, None if it cannot be described. A hit never asks for it."""
+    try:
+        return state_of(function, Walker().root(function))
+    except Exception:  # noqa: BLE001 - from a value's own code, or something that cannot be described
+        return None
+
+
 def _same(one: str | None, other: str) -> bool:
     return one is not None and os.path.abspath(one).rpartition(".")[0] == os.path.abspath(other).rpartition(".")[0]
 
@@ -214,8 +243,12 @@ class _Here(threading.local):
     def __init__(self) -> None:
         self.open: list[Seen] = []
         self.watching = False
+        self.catching: Any = None  # Python's filters of warnings, while Numba catches these to give them later
         self.won: Any = None  # the template that typed the last call
         self.importing: set[str] = set()  # the modules that the present compile imports first
+        # The states of functions at the first look of the present compile. They do not change during it: before it
+        # stores something, it looks whether the function that it was asked for has the same state again.
+        self.states: dict[weakref.ref[pytypes.FunctionType], bytes | None] = {}
 
 
 here = _Here()
@@ -239,6 +272,8 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
         outer = current()
         if outer is None:
             here.importing.clear()
+            here.states.clear()
+            seen.end_memos()
         seen.note_registered()
         if thing is not None:
             known = _made.setdefault(thing, {})

@@ -91,7 +91,7 @@ class Walker(VersionedWalker):
         self._asked = 0  # how often the bytes may have depended on what the walk met before
         self._looks_for: tuple[str, ...] = ()  # names in the code that Python runs, from the outside in
 
-    def root(self, function: Any, *, lines: bool = False) -> dict[str, bytes]:
+    def root(self, function: Any) -> dict[str, bytes]:
         """Return what a function depends on, by label: itself, its defaults, each global and each cell."""
         self._number(function)
         self._note_namespace(function)
@@ -99,8 +99,6 @@ class Walker(VersionedWalker):
         self.codes.add(function.__code__)
         code, names, texts = code_of(function.__code__)
         out = {"function": pack(f"{function.__module__}.{function.__qualname__}".encode(), code)}
-        if lines:
-            out["lines"] = lines_of(function)
         if function.__defaults__ or function.__kwdefaults__:
             out["defaults"] = self.describe((function.__defaults__, function.__kwdefaults__))
         if "__wrapped__" in function.__dict__:
@@ -292,7 +290,8 @@ class Walker(VersionedWalker):
         self._value(own_locals(dispatcher.locals))
         self._value(dispatcher._compiler.pipeline_class)
         self._parameters(dispatcher._compiler.pysig)  # as they were when it was decorated
-        if not dispatcher._can_compile:  # a call chooses among these signatures
+        if not dispatcher._can_compile and self._numbers.get(id(dispatcher.py_func)) != 0:
+            # A call chooses among these signatures. Those of the function with which the walk began are made now.
             self._value([result.signature for result in dispatcher.overloads.values()])
         self._function(dispatcher.py_func)
 

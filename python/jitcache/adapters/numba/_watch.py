@@ -18,6 +18,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from numba.core import errors
 from numpy import __file__ as numpy_file
 
 from jitcache._fork import ForkLock
@@ -27,7 +28,7 @@ from ._code import is_standard, versioned
 from ._seen import Seen, current, here, names_in
 from ._versioned import original as own_of
 from ._versioned import put_instead, readers
-from ._warned import showing
+from ._warned import catching, giving, giving_at, showing
 from ._world import ENTRY, FOLDER, MODULE, STATUS, VARIABLE, Question
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _reading_all(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 #: Events on whose outcome no code depends: those of memoize, and these. All others count.
-_HARMLESS = HARMLESS | {"os.putenv", "os.unsetenv", "pickle.find_class", "time.sleep"}
+_HARMLESS = HARMLESS | {"pickle.find_class", "time.sleep"}
 
 _FOLDERS = frozenset(("glob.glob", "os.fwalk", "os.listdir", "os.scandir", "os.walk"))
 
@@ -205,7 +206,9 @@ def _asked(seen: Seen, event: str, args: tuple[Any, ...]) -> None:
         seen.refuse("file" if event in _FOLDERS else "system", f"{event} {args[0] if args else ''}")
     elif isinstance(args[0], int):
         seen.refuse("file", f"descriptor {args[0]} is opened")
-    elif args[2] & os.O_ACCMODE != os.O_WRONLY:
+    elif args[2] & os.O_ACCMODE != os.O_RDONLY:
+        seen.refuse("file", f"{os.fsdecode(args[0])} is written")  # a hit would not write it
+    else:
         seen.read(os.fsdecode(args[0]))
 
 
@@ -271,6 +274,15 @@ def _using_number(original: Callable[..., Any]) -> Callable[..., Any]:
     return used
 
 
+def _beginning(original: Callable[..., Any]) -> Callable[..., Any]:
+    def began(self: Any) -> Any:
+        if _asker() is not None:
+            here.open[-1].refuse("system", "a thread is started, which is not watched")
+        return original(self)
+
+    return began
+
+
 def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
     def placed() -> Any:
         if _asker() is not None:
@@ -314,11 +326,12 @@ def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
     return imported
 
 
-#: The functions that read from outside, and the one that shows warnings: object, attribute, and what makes the
+#: The functions that read from outside, and those that give and show warnings: object, attribute, and what makes the
 #: replacement that stands there during a watch.
 READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (type(os.environ), "__getitem__", _reading_variable),
-    (type(os.environ), "__iter__", _reading_all),
+    *((type(os.environ), name, _reading_all) for name in ("__iter__", "__len__", "__repr__")),
+    (threading.Thread, "start", _beginning),
     (os, "stat", _looking),
     (os, "access", _looking),
     (os, "lstat", _following),
@@ -329,6 +342,9 @@ READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (builtins, "__import__", _importing),
     (importlib, "import_module", _importing),
     (warnings, "_showwarnmsg", showing),
+    (errors.WarningsFixer, "catch_warnings", catching),
+    (warnings, "warn", giving),
+    (warnings, "warn_explicit", giving_at),
 ]
 readers.extend(getattr(owner, name) for owner, name, _ in READS if owner is not warnings)
 _listens = False
