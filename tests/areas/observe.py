@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from . import cuda, go
-from .common import BUILD, ROOT, Count, environment, go_command, run, skipped, total, venv
+from .common import BUILD, ROOT, Count, at_once, environment, go_command, run, skipped, total, venv
 from .control import TRIES, red
 
 #: The tracer's mechanisms (observe/tracer/control.h), each with a test in observe that must fail without it.
@@ -76,7 +76,9 @@ def controls() -> Count:
     status, _ = run("observe-controls", [go_command(), "test", "-c", "-o", str(program), "./observe"])
     if status != 0:
         return Count(0, 0, 1)
-    return total([Count(1, 0, int(there != set(CONTROLS))), *(_control(program, *row) for row in CONTROLS.items())])
+    return total(
+        [Count(1, 0, int(there != set(CONTROLS))), at_once(lambda row: _control(program, *row), CONTROLS.items())]
+    )
 
 
 def _control(program: Path, name: str, test: str) -> Count:
