@@ -24,7 +24,7 @@ from areas import AREAS, BESIDE, LONGER, REST, SOAK, TEST, WITH_GCC, failures, l
 from areas.common import Count
 
 #: How many more areas run at the same time. An area alone leaves two processors idle half of the time.
-BESIDES = 3
+BESIDES = 2
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
 

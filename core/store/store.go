@@ -308,7 +308,11 @@ func (s *Store) applyMaxSize(fresh bool) error {
 			c.MaxSize = *s.options.MaxSize
 		}
 	})
-	if err != nil {
+	var refused *Refused
+	switch {
+	case errors.As(err, &refused): // the settings cannot be read
+		return refused
+	case err != nil:
 		return &Refused{reasonOfErr(err), s.root, "its cap cannot be set: " + err.Error(), ""}
 	}
 	return nil

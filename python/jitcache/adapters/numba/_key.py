@@ -94,6 +94,10 @@ class _Settings:
             self._values = values
         return self._text
 
+    def chosen(self) -> str:
+        """Return the same without that switch: Numba sets it for what it compiles within a parallel loop."""
+        return self.text().partition("\n")[2]
+
 
 settings = _Settings()
 
@@ -152,7 +156,7 @@ def state_of(function: Any, root: dict[str, bytes]) -> bytes:
     A function with a signature is compiled before its own name is there.
     """
     parts = (p for label, v in root.items() if not _names_itself(function, label) for p in (label.encode(), v))
-    return hashlib.blake2b(pack(*parts, settings.text().encode()), digest_size=16).digest()
+    return hashlib.blake2b(pack(*parts, settings.chosen().encode()), digest_size=16).digest()
 
 
 def key_parts(
