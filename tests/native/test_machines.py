@@ -168,8 +168,8 @@ def test_image_that_is_mounted_in_place_of_another_with_equal_stamps(images: Ima
         flags = [f"-I{images.folder}/inc"]
         return native.build("#include <v.h>\nint f(void) { return V_OF_THE_IMAGE; }\n", flags=flags, cache=of)
 
-    stamps = []
-    for n, hit in ((1, False), (2, False), (1, True), (2, True)):
+    stamps: list[tuple[int, ...]] = []
+    for n, hit in ((1, False), (2, False), *[(1, True), (2, True)] * 8):
         images.mount(n)
         st = os.stat(images.folder / "inc" / "v.h")
         stamps.append((st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns))
@@ -179,5 +179,7 @@ def test_image_that_is_mounted_in_place_of_another_with_equal_stamps(images: Ima
         assert entry.hit is hit
         assert build(cache).hit
         images.unmount()
-    # Somebody else's mount may have taken the number of the first device meanwhile.
+        # Somebody else's mount may have taken the number of the first device meanwhile.
+        if len(stamps) > 3 and any(a == b for a, b in zip(stamps, stamps[1:])):
+            break
     assert any(a == b for a, b in zip(stamps, stamps[1:])), "the stamps tell the images apart, and nothing is proved"
