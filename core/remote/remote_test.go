@@ -290,7 +290,9 @@ func TestSocketOfAnotherUserIsNotUsed(t *testing.T) {
 	if err := <-listened; err != nil {
 		t.Fatal(err)
 	}
+	over := make(chan bool)
 	go func() {
+		defer close(over)
 		for {
 			c, _, err := syscall.Accept(fd)
 			if err != nil {
@@ -298,6 +300,11 @@ func TestSocketOfAnotherUserIsNotUsed(t *testing.T) {
 			}
 			syscall.Write(c, append([]byte{1, 1, 0}, wire.AppendSize([]byte{0}, 0)...))
 		}
+	}()
+	defer func() {
+		// Whoever accepts ends before the descriptor is closed: its number may soon be that of another test's socket.
+		syscall.Shutdown(fd, syscall.SHUT_RDWR)
+		<-over
 	}()
 	if _, _, err := get(r); !errors.Is(err, errStranger) {
 		t.Error(err)
