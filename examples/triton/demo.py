@@ -33,17 +33,16 @@ def work(name: str, way: str) -> None:
     import kernels
     import triton
     from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
 
     compiled: list[str] = []
-    make_ir = ASTSource.make_ir
-
-    def counting(self: object, *args: object, **more: object) -> object:
-        compiled.append(name)
-        return make_ir(self, *args, **more)
-
-    ASTSource.make_ir = counting
     source, target = kernels.source(name), GPUTarget("cuda", 90, 32)
+    make_ir = source.make_ir
+
+    def counting(*args: object, **more: object) -> object:
+        compiled.append(name)
+        return make_ir(*args, **more)
+
+    source.make_ir = counting  # of this source: a method that is replaced in Triton's class is part of the key
     start = time.perf_counter()
     if way == "install":
         import jitcache.adapters.triton
