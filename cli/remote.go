@@ -12,6 +12,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"jitcache/core"
+	"jitcache/core/store"
 )
 
 func (c *command) remote() *ffcli.Command {
@@ -22,11 +23,11 @@ func (c *command) remote() *ffcli.Command {
 	flags := c.flags("flush")
 	timeout := flags.Duration("timeout", time.Minute, "wait at most `D`, as 30s or 5m")
 	cmd.Subcommands = []*ffcli.Command{
-		c.withRemotes("remote status", "show each remote's state and counters", c.array("status"), c.remoteStatus),
-		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries are sent", flags, func(cache *core.Cache) error {
+		c.withRemotes("remote status", "show each remote's state and counters", c.array("status"), c.openOrMake, c.remoteStatus),
+		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries are sent", flags, c.open, func(cache *core.Cache) error {
 			return c.flushRemotes(cache, *timeout)
 		}),
-		c.withRemotes("remote serve", "run the helper here, where programs may not start processes", nil, (*core.Cache).ServeRemote),
+		c.withRemotes("remote serve", "run the helper here, where programs may not start processes", nil, c.openOrMake, (*core.Cache).ServeRemote),
 		c.below("remote ccache-link DIR", "make links in DIR, by which ccache uses the same helper", nil, 1, 1, func(args []string) error {
 			return c.linkCcache(args[0])
 		}),
@@ -34,10 +35,13 @@ func (c *command) remote() *ffcli.Command {
 	return cmd
 }
 
+// opener is open or openOrMake: a machine may be asked for its remotes before it has a directory.
+type opener func() (*core.Cache, *store.Store, error)
+
 // withRemotes makes a subcommand of remote that needs an open cache.
-func (c *command) withRemotes(usage, help string, flags *flag.FlagSet, run func(*core.Cache) error) *ffcli.Command {
+func (c *command) withRemotes(usage, help string, flags *flag.FlagSet, open opener, run func(*core.Cache) error) *ffcli.Command {
 	return c.below(usage, help, flags, 0, 0, func([]string) error {
-		cache, _, err := c.open()
+		cache, _, err := open()
 		if err != nil {
 			return err
 		}
