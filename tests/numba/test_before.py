@@ -196,3 +196,32 @@ def test_warning_that_a_program_makes_an_error_is_one_again(project: Project) ->
     assert project.check("import a; print(a.f(1))").out == "1"
     ran = project.run("import warnings\nwarnings.simplefilter('error')\nimport a; print(a.f(1))")
     assert (ran.status, ran.err.splitlines()[-1]) == (1, "DeprecationWarning: mine")
+
+
+def test_function_that_is_called_within_a_parallel_loop_and_outside_is_unchanged(project: Project) -> None:
+    """Numba compiles it for both, and sets a switch meanwhile."""
+    project.write(
+        a="""
+        @numba.njit
+        def g(x, k):
+            return x[k] * 2
+
+        @numba.njit(parallel=True)
+        def inner(x):
+            s = 0.0
+            for i in numba.prange(x.size):
+                s += g(x, i)
+            return s
+
+        @numba.njit(parallel=True)
+        def f(x):
+            s = 0.0
+            for i in numba.prange(2):
+                s += inner(x)
+            return s + inner(x) + g(x, 0)
+        """
+    )
+    code = "import a, numpy; print(a.f(numpy.ones(3)), a.inner(numpy.ones(3)))"
+    assert project.check(code, "everything").out == "20.0 6.0"
+    again = project.check(code, "everything")
+    assert (again.out, again.compiled) == ("20.0 6.0", [])
