@@ -115,14 +115,7 @@ const (
 )
 
 func (n *known) note(what string) *key.Key {
-	b := key.NewBuilder()
-	b.Add(what, n.request.ID[:])
-	b.SetKind(key.NoteKind)
-	k, err := b.Seal()
-	if err != nil { // cannot be: one valid label
-		panic(err)
-	}
-	return k
+	return key.Note(what, n.request.ID[:])
 }
 
 func (n *known) isNoted(c *core.Cache, what string) bool {

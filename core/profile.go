@@ -53,14 +53,7 @@ func (c *Cache) openProfile(again bool) {
 	if name == "" || c.store == nil || c.store.Refuses() != store.None || c.unread() != store.None {
 		return
 	}
-	b := key.NewBuilder()
-	b.Add("profile", []byte(name))
-	b.SetKind(key.NoteKind)
-	k, err := b.Seal()
-	if err != nil { // one plain label
-		panic(err)
-	}
-	c.profile = &profile{key: k, known: map[key.ID]uint16{}}
+	c.profile = &profile{key: key.Note("profile", []byte(name)), known: map[key.ID]uint16{}}
 	if !again && len(c.remotes.used) > 0 && prefetches {
 		go c.fetchProfile()
 	}

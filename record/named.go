@@ -149,13 +149,7 @@ func reversed(s string) string {
 // notedNames returns the names that a file contains, and notes them: finding them takes a
 // millisecond per megabyte, and clang with its libraries has 200.
 func notedNames(path string, digest key.Digest, notes Notes) ([]string, error) {
-	b := key.NewBuilder()
-	b.Add("names in 2", digest[:])
-	b.SetKind(key.NoteKind)
-	note, err := b.Seal()
-	if err != nil { // one plain label
-		panic(err)
-	}
+	note := key.Note("names in 2", digest[:])
 	if notes != nil {
 		if data := notes.LoadNote(&note.ID); len(data) > 0 {
 			return strings.Split(string(data[1:]), "\n"), nil

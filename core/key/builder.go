@@ -240,3 +240,16 @@ func (b *Builder) Seal() (*Key, error) {
 	k.ID = ID(Sum(buf))
 	return k, nil
 }
+
+// Note returns the key of one of the cache's own entries, which has a single component. The
+// label is the caller's own text, of the form that Add wants.
+func Note(label string, value []byte) *Key {
+	b := NewBuilder()
+	b.Add(label, value)
+	b.SetKind(NoteKind)
+	k, err := b.Seal()
+	if err != nil { // cannot be: one valid label
+		panic(err)
+	}
+	return k
+}
