@@ -16,7 +16,8 @@ from jitcache._code import Unkeyable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
+#: Where Triton is installed.
+FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
 
 
 def named_files(seen: Mapping[str, Any]) -> list[str]:
@@ -29,7 +30,7 @@ def named_files(seen: Mapping[str, Any]) -> list[str]:
     if not hasattr(options, "__dict__") or not isinstance(variables, dict):
         raise Unkeyable("options not seen", type(options).__name__)
     paths = [*_named_in(vars(options)), *_named_in(variables)]
-    return [f"file {path} = {_digest(path)}" for path in dict.fromkeys(paths) if not path.startswith(_FOLDER)]
+    return [f"file {path} = {digest_of(path)}" for path in dict.fromkeys(paths) if not path.startswith(FOLDER)]
 
 
 def _named_in(value: Any) -> Iterator[str]:
@@ -45,6 +46,7 @@ def _named_in(value: Any) -> Iterator[str]:
         yield from (path for path in found if os.path.isfile(path))
 
 
-def _digest(path: str) -> str:
+def digest_of(path: str) -> str:
+    """Return the digest of a file's content. Raises OSError."""
     with open(path, "rb") as f:
         return hashlib.sha256(f.read()).hexdigest()

@@ -6,12 +6,15 @@ Triton's key has those that are in a list of variables. It has neither what a pr
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from typing import TYPE_CHECKING, Any
 
 import triton
+
+from jitcache._module_files import stamp_of
+
+from ._named_files import FOLDER, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +30,6 @@ _HARMLESS = frozenset(
     )
 )  # fmt: skip
 
-_FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
 _MISSING = object()
 
 # The content of programs, by path: large files, which are read again if their time stamps have changed, or prove
@@ -70,16 +72,14 @@ def _value(group: Any, name: str) -> Any:
 
 
 def _digest(path: str) -> str:
-    if path.startswith(_FOLDER):
+    if path.startswith(FOLDER):
         return "Triton's"
-    s = os.stat(path)
-    stamp = (s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns)
+    stamp = stamp_of(os.stat(path))
     known = _digests.get(path)
     if known is not None and known[0] == stamp:
         return known[1]
     began = time.time_ns()
-    with open(path, "rb") as f:
-        digest = hashlib.sha256(f.read()).hexdigest()
+    digest = digest_of(path)
     if max(stamp[-2:]) + _YOUNG_NS < began:
         _digests[path] = (stamp, digest)
     return digest
