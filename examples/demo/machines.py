@@ -63,7 +63,7 @@ def _remote(folder: Path) -> Iterator[tuple[str, str]]:
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
         try:
-            end = time.monotonic() + 10
+            end = time.monotonic() + 60
             while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
                 if time.monotonic() > end:
                     raise WorkerError("redis-server does not answer")

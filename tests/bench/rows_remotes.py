@@ -43,7 +43,7 @@ def redis(w: Workplace) -> Iterator[int]:
     command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
     server = subprocess.Popen([*command, "--dir", str(w.folder(f"redis-{port}"))], stdout=subprocess.DEVNULL)
     try:
-        wait_for_port(port)
+        wait_for_port(port, server)
         with sockets():
             yield port
     finally:

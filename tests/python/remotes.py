@@ -70,7 +70,7 @@ class Redis:
 
     def start(self) -> None:
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
-        wait_for_port(self.port)
+        wait_for_port(self.port, self.process)
 
     def stop(self) -> None:
         self.process.kill()

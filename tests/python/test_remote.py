@@ -439,7 +439,7 @@ def gateway(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     port = free_port()
     words = ["--access", "user", "--secret", "secret", "--port", f"127.0.0.1:{port}", "posix", str(folder / "s3")]
     process = subprocess.Popen([program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for_port(port)
+    wait_for_port(port, process)
     return process, f"s3://bucket/ccache?endpoint=http://127.0.0.1:{port}&region=us-east-1"
 
 
