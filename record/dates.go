@@ -2,6 +2,7 @@ package record
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -10,27 +11,29 @@ import (
 )
 
 // A file's modification time counts for a program that asks for it. Known programs stat
-// files only to find them, so for them it does not count, with two exceptions, which dates
-// detects.
+// files only to find them, so for them it does not count, unless dates finds that it may.
 
 // dates finds known programs for which modification times count:
 //   - One that has read a time zone has turned a time into a date. That is a file's
 //     modification time, for __TIMESTAMP__. (For __DATE__ it asks the clock too.)
 //   - clang compares a precompiled header with the modification times, which the header
-//     holds, of the files that it was made from.
-//   - One has written a file of a kind that holds the modification times of what it was made
-//     from.
+//     holds, of the files that it was made from. It may do so with any file that it reads and
+//     that is not of a kind without times.
+//   - What a known program has left may hold the times of what it was made from, unless it is
+//     of such a kind.
 func (t *taker) dates() {
 	for i := range t.run.Report.Names {
 		n := &t.run.Report.Names[i]
 		switch {
 		case t.isZone(n.Path):
 			t.zone |= n.Programs
-		case n.Bits&observe.Read != 0 && n.Programs&t.known.clang != 0 && isPrecompiled(n):
+		case n.Readers&t.known.clang != 0 && mayHoldTimes(n):
 			t.known.blind &^= t.known.clang
 		}
 	}
-	t.known.blind &^= t.daters()
+	if t.leavesTimes() {
+		t.known.blind &^= t.known.known &^ t.known.timeless
+	}
 	t.zone &= t.known.blind &^ t.known.timeless
 	t.known.blind &^= t.zone
 }
@@ -67,39 +70,57 @@ func (t *taker) isZone(path string) bool {
 	return filepath.Clean(path) == filepath.Clean(folder+"/"+zone)
 }
 
-// precompiled begins a header or a module that clang has made, darwin a file for Apple's systems,
-// in which a linker notes the times of the objects with debugging information.
-const precompiled, darwin = "CPCH", "\xcf\xfa\xed\xfe"
-
-// daters returns the programs whose output holds modification times.
-func (t *taker) daters() (mask uint64) {
-	if t.known.clang|t.known.linkers == 0 || !keepsDaters {
-		return 0
-	}
-	for i := range t.run.Report.Files {
-		f := &t.run.Report.Files[i]
-		if f.How&observe.Removed != 0 {
-			continue
-		}
-		switch head := string(headOf(f.Path)); {
-		case strings.HasPrefix(head, precompiled):
-			mask |= t.known.clang
-		case strings.HasPrefix(head, darwin):
-			mask |= t.known.linkers
-		}
-	}
-	return mask
+// kinds are how files begin that compilers and linkers read or write, and that hold no
+// modification times: each was compared with one of the same sources with other times, for the
+// programs that are known (kinds_test.go). A precompiled header of clang and a
+// Mach-O file hold them. A file without a byte that no text has is text, and holds none that is
+// not seen otherwise (a zone).
+var kinds = []string{
+	"\x7fELF",          // objects, programs, libraries, modules of GCC, cubins
+	"!<arch>\n",        // libraries; ar itself is not known
+	"BC\xc0\xde",       // code of LLVM
+	"gpch",             // precompiled headers of GCC
+	"oncg",             // gcov's notes
+	"\x1f\x8b",         // modules of gfortran
+	"\x50\xed\x55\xba", // what nvcc embeds
 }
 
-func isPrecompiled(n *observe.Name) bool {
-	if n.Mode&unix.S_IFMT != unix.S_IFREG {
+// isTimeless reports whether a file that begins with these bytes is of one of the kinds.
+func isTimeless(head []byte) bool {
+	for _, k := range kinds {
+		if strings.HasPrefix(string(head), k) {
+			return true
+		}
+	}
+	return !slices.ContainsFunc(head, func(b byte) bool { return b < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", rune(b)) })
+}
+
+// leavesTimes reports whether known programs may have left modification times in a file: in one
+// that is there and of no kind without times, or in one that is gone, and that a program which is
+// not known may have read. What gcc and its like remove is code for the next of them.
+func (t *taker) leavesTimes() bool {
+	if t.run.Compiler != nil || t.known.known == 0 || !keepsDaters {
 		return false
 	}
-	head := n.Content
-	if n.Bits&observe.Sent == 0 {
-		head = headOf(n.Path)
+	writers := t.known.clang | t.known.linkers&t.known.drivers
+	readers := t.known.all &^ (t.known.known | t.known.starters | t.known.shells)
+	return slices.ContainsFunc(t.run.Report.Files, func(f observe.File) bool {
+		if f.How&observe.Removed != 0 {
+			return writers != 0 && readers != 0
+		}
+		return !isTimeless(headOf(f.Path))
+	})
+}
+
+// mayHoldTimes reports whether a file is not of one of the kinds without times.
+func mayHoldTimes(n *observe.Name) bool {
+	switch {
+	case n.Mode&unix.S_IFMT != unix.S_IFREG, n.Path == loaderCache, lessThanContent(n.Path):
+		return false
+	case n.Bits&observe.Sent != 0:
+		return !isTimeless(n.Content[:min(len(n.Content), headSize)])
 	}
-	return strings.HasPrefix(string(head), precompiled)
+	return !isTimeless(headOf(n.Path))
 }
 
 // isImported reports whether a file is a source that Python imports or was started with, or

@@ -171,6 +171,9 @@ func contains(path, text string) bool {
 	return string(b[:4]) == "\x7fELF" && bytes.Contains(b, []byte(text))
 }
 
+// headSize is how much of a file tells its kind.
+const headSize = 64
+
 // headOf returns the first bytes of a file, none if it cannot be read.
 func headOf(path string) []byte {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
@@ -178,7 +181,7 @@ func headOf(path string) []byte {
 		return nil
 	}
 	defer f.Close()
-	head := make([]byte, 64)
+	head := make([]byte, headSize)
 	n, _ := f.Read(head)
 	return head[:max(n, 0)]
 }
