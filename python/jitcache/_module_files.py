@@ -7,15 +7,22 @@ import os
 import stat
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._code import Unkeyable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # If a file has changed since this process started, the process may have imported its old content.
 # The kernel gives the start in jiffies, rounded down, so one jiffy is added; the interpreter takes
 # longer than that until its first import.
 _JIFFY = 1.0 / os.sysconf("SC_CLK_TCK")
 _READINGS = 5
+
+#: The time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and the clocks
+#: of file servers differ by more.
+YOUNG_NS = 2 * 10**9
 
 
 def _clock_at_boot() -> float:
@@ -45,6 +52,11 @@ _digests: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: the stamp of
 def stamp_of(found: os.stat_result) -> tuple[int, ...]:
     """Return those fields of a stat that change when the content of a file changes."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def proves(stamp: Sequence[int], read_ns: int) -> bool:
+    """Return whether time stamps, which end a stamp, prove the content that was read at that time or later."""
+    return max(stamp[-2:]) + YOUNG_NS < read_ns
 
 
 def _holder(path: str) -> tuple[str, os.stat_result]:
@@ -81,10 +93,14 @@ def content(path: str, *, imported: bool = False) -> bytes:
         raise Unkeyable("file changed since the process started", path)
     stamp = stamp_of(found)
     known = _digests.get(path)
-    if known is None or known[0] != stamp:
-        with open(path, "rb") as file:
-            known = _digests[path] = (stamp, hashlib.blake2b(file.read(), digest_size=16).digest())
-    return known[1]
+    if known is not None and known[0] == stamp:
+        return known[1]
+    began = time.time_ns()
+    with open(path, "rb") as file:
+        digest = hashlib.blake2b(file.read(), digest_size=16).digest()
+    if proves(stamp, began):
+        _digests[path] = (stamp, digest)
+    return digest
 
 
 def has_file(path: str) -> bool:

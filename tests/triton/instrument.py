@@ -88,7 +88,7 @@ def take_out(what: str) -> None:
         whole = fingerprint._on_event
         fingerprint._on_event = lambda event, args: None if event == "os.listdir" else whole(event, args)
     elif what == "young":
-        fingerprint._YOUNG_NS = -(10**18)
+        fingerprint.proves = lambda stamp, read_ns: True
     elif what == "fingerprint":
         fingerprint._remembered = lambda cache, computes: computes()
     else:

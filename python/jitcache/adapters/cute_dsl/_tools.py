@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jitcache import File, Key, _processor
 from jitcache._code import Unkeyable
 from jitcache._fork import ForkLock
-from jitcache._module_files import is_older_than_process
+from jitcache._module_files import is_older_than_process, proves, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,10 +26,6 @@ FORMAT = 3
 
 #: The kind of the entries that hold the digest of an installation, by the time stamps of its files.
 KIND = "cute-dsl-files"
-
-# The time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and the clocks
-# of file servers differ by more.
-_YOUNG_NS = 2 * 10**9
 
 # The prefix of the names of files that are no part of the installation.
 _LIBRARY = "library "
@@ -84,6 +80,7 @@ def compiler(cache: Cache, libraries: Iterable[str]) -> str:
 
 
 def _digest(cache: Cache, files: dict[str, str]) -> str:
+    began = time.time_ns()
     stats = {name: os.stat(path) for name, path in files.items()}
     for name, found in stats.items():
         if not name.startswith(_LIBRARY) and not is_older_than_process(found):
@@ -96,8 +93,7 @@ def _digest(cache: Cache, files: dict[str, str]) -> str:
     if cache.last_miss in ("off", "unavailable", "closed"):
         raise Unkeyable(cache.last_miss)
     digest = Key({name: File(path) for name, path in files.items()}).hex
-    newest = max(max(s.st_mtime_ns, s.st_ctime_ns) for s in stats.values())
-    if newest + _YOUNG_NS < time.time_ns():
+    if all(proves(stamp_of(found), began) for found in stats.values()):
         cache.put(memo, digest.encode(), kind=KIND)
     return digest
 

@@ -20,16 +20,13 @@ from jitcache import Key
 from jitcache._fork import ForkLock
 from jitcache._location import machine
 from jitcache._memoize.audit import HARMLESS
+from jitcache._module_files import proves
 
 if TYPE_CHECKING:
     from jitcache import Cache
 
 #: The kind of the entry that has the answer.
 KIND = "triton-key"
-
-# The time stamps of a file that is this young prove nothing: a kernel's clock ticks every 4 to 10 ms, and the clocks
-# of file servers differ by more.
-_YOUNG_NS = 2 * 10**9
 
 # Audit events that look at nothing outside: those of imports, by which Triton's function finds the sources of modules.
 # This is an allow-list: any other event counts.
@@ -111,7 +108,7 @@ def _remembered(cache: Cache, computes: Callable[[], str]) -> str:
     paths: list[str] = []
     before = _recorded(computes, paths)
     stamps = [_stamp(path) for path in dict.fromkeys(paths)]
-    if all(stamp is not None and max(stamp[-2:]) + _YOUNG_NS < started for stamp in stamps) and stamps:
+    if all(stamp is not None and proves(stamp, started) for stamp in stamps) and stamps:
         cache.put(key, json.dumps([before, stamps]).encode(), kind=KIND, replace=True)
     return before
 

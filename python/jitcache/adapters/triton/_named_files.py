@@ -5,13 +5,13 @@ Triton's key has their names, or their content when the process first asked.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
 import triton
 
 from jitcache._code import Unkeyable
+from jitcache._module_files import content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ def named_files(seen: Mapping[str, Any]) -> list[str]:
     if not hasattr(options, "__dict__") or not isinstance(variables, dict):
         raise Unkeyable("options not seen", type(options).__name__)
     paths = [*_named_in(vars(options)), *_named_in(variables)]
-    return [f"file {path} = {digest_of(path)}" for path in dict.fromkeys(paths) if not path.startswith(FOLDER)]
+    return [f"file {path} = {content(path).hex()}" for path in dict.fromkeys(paths) if not path.startswith(FOLDER)]
 
 
 def _named_in(value: Any) -> Iterator[str]:
@@ -44,9 +44,3 @@ def _named_in(value: Any) -> Iterator[str]:
         text = os.fspath(value)
         found = (text, *text.split(os.pathsep), *text.split(";")) if isinstance(text, str) and text else ()
         yield from (path for path in found if os.path.isfile(path))
-
-
-def digest_of(path: str) -> str:
-    """Return the digest of a file's content. Raises OSError."""
-    with open(path, "rb") as f:
-        return hashlib.sha256(f.read()).hexdigest()

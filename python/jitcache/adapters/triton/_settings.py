@@ -7,14 +7,13 @@ Triton's key has those that are in a list of variables. It has neither what a pr
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING, Any
 
 import triton
 
-from jitcache._module_files import stamp_of
+from jitcache._module_files import content
 
-from ._named_files import FOLDER, digest_of
+from ._named_files import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,11 +30,6 @@ _HARMLESS = frozenset(
 )  # fmt: skip
 
 _MISSING = object()
-
-# The content of programs, by path: large files, which are read again if their time stamps have changed, or prove
-# nothing yet.
-_digests: dict[str, tuple[tuple[int, ...], str]] = {}
-_YOUNG_NS = 2 * 10**9
 
 
 def note_settings(note: Callable[[str, Any], None]) -> None:
@@ -72,14 +66,4 @@ def _value(group: Any, name: str) -> Any:
 
 
 def _digest(path: str) -> str:
-    if path.startswith(FOLDER):
-        return "Triton's"
-    stamp = stamp_of(os.stat(path))
-    known = _digests.get(path)
-    if known is not None and known[0] == stamp:
-        return known[1]
-    began = time.time_ns()
-    digest = digest_of(path)
-    if max(stamp[-2:]) + _YOUNG_NS < began:
-        _digests[path] = (stamp, digest)
-    return digest
+    return "Triton's" if path.startswith(FOLDER) else content(path).hex()
