@@ -11,6 +11,7 @@ const (
 	keepsListings    = true // names in folders count
 	keepsEnvironment = true // variables count
 	keepsNamed       = true // variables that no manual names count where a program has the name
+	keepsPlain       = true // values of variables that are no folders count where a program has the name
 	keepsLibrary     = true // a date is told from other questions of the time by the C library
 	keepsSpecs       = true // variables count that a file of specs asks for
 	keepsProcessor   = true // the processor counts

@@ -12,6 +12,7 @@ var (
 	keepsListings    = !control.Is("nolistings")
 	keepsEnvironment = !control.Is("noenvironment")
 	keepsNamed       = !control.Is("nonamed")
+	keepsPlain       = !control.Is("noplain")
 	keepsLibrary     = !control.Is("nolibrary")
 	keepsSpecs       = !control.Is("nospecs")
 	keepsProcessor   = !control.Is("noprocessor")

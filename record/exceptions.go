@@ -118,20 +118,9 @@ func (t *taker) sourcesOfPython() map[string]bool {
 	return t.pythons
 }
 
-// isForLoader reports whether only the loader has read its cache, which it does for programs that need
-// libraries. A program that needs none has read the cache for itself: ldconfig -p prints all of it.
-func (t *taker) isForLoader(n *observe.Name) bool {
-	if !keepsPrinted {
-		return true
-	}
-	var loaded uint64
-	for i := range t.run.Report.Names {
-		if m := &t.run.Report.Names[i]; isLibrary(m.Path) && m.Path != loaderCache {
-			loaded |= m.Readers
-		}
-	}
-	return n.Readers&^loaded == 0
-}
+// isForLoader reports whether nobody but the loader has read its cache. A program may read it for
+// itself: ldconfig -p prints all of it, and scripts look for libraries in it.
+func (t *taker) isForLoader(n *observe.Name) bool { return n.Readers == 0 || !keepsPrinted }
 
 // loader fills in the digest of the loader's cache, now that all libraries are known.
 func (t *taker) loader() error {

@@ -11,6 +11,7 @@
 
 #include "attributes.h"
 #include "control.h"
+#include "loader.h"
 #include "names.h"
 #include "report.h"
 #include "stamp.h"
@@ -153,7 +154,7 @@ static void noted(const jo_process *p, jo_name *name, uint32_t bits)
 	name->programs |= jo_use_program(p);
 	if (bits & JO_STATTED)
 		name->statted |= jo_use_program(p);
-	if (bits & JO_READ)
+	if ((bits & JO_READ) && !jo_loader_reads(p, name->path))
 		name->readers |= jo_use_program(p);
 }
 
