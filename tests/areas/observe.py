@@ -50,6 +50,7 @@ CONTROLS = {
     "URING": "TestWhoAsksForIOUringIsSeen",
     "STANDS": "TestWhoAsksWhatOutputIsIsToldWhatItStandsFor",
     "LATER": "TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore",
+    "HANDED": "TestProgramThatGetsAFileOpenIsOneOfItsReaders",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 
