@@ -24,6 +24,7 @@ const (
 	keepsDates       = true // modification times count for those who may use them
 	keepsDaters      = true // they count for those who write them into an output
 	keepsLanguages   = true // files of languages count for those whose results may depend on them
+	keepsAsked       = true // what libraries look at when a program starts counts for who asks for it
 	keepsPrinted     = true // the loader's cache counts whole for those who read it themselves
 	keepsTwins       = true // files of equal content that are one count as one
 	keepsCompiled    = true // what Python has made of its sources counts for others

@@ -25,6 +25,7 @@ var (
 	keepsDates       = !control.Is("nodates")
 	keepsDaters      = !control.Is("nodaters")
 	keepsLanguages   = !control.Is("nolanguages")
+	keepsAsked       = !control.Is("noasked")
 	keepsPrinted     = !control.Is("noprinted")
 	keepsTwins       = !control.Is("notwins")
 	keepsCompiled    = !control.Is("nocompiled")

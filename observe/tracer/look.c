@@ -78,8 +78,8 @@ static int told(const jo_process *p, const char *path, const jo_stamp *stamp)
 	if (stamp->mode == 0 || stamp->dev != dev || !jo_real_tells(path))
 		return 0;
 	const char *rest = jo_real_end(path, 0, end) ? strchr(end + strlen("/proc/"), '/') : NULL;
-	if (rest != NULL && !jo_real_follows(rest))
-		jo_use(p, JO_USE_UNREADABLE, path);
+	if (rest != NULL)
+		jo_use_told(p, rest, path);
 	return 1;
 }
 

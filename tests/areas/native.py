@@ -116,6 +116,7 @@ _CONTROLS = [
         [f"{_CLASS}[header named twice that becomes another-gcc]", f"{_CLASS}[header that is a text too-gcc]"],
     ),
     _Control("languages for nobody", "nolanguages", {"record": ["TestLanguagesCountForWhoMayOrderNamesByThem/bash"]}, []),
+    _Control("whoever asks as libraries do", "noasked", {"record": [f"TestWhatLibrariesLookAtCountsForWhoAsksForIt/{n}" for n in ("named", "read_by_a_shell")]}, []),
     _Control("whoever reads the loader's cache", "noprinted", {"record": [f"TestLoadersCacheCountsWholeForWhoReadsItHimself/{n}" for n in ("printed", "read_by_a_script")]}, []),
     _Control("excuses of some for all", "noshared", {"record": ["TestProgramsThatShareABitHaveNoExcuseOfOneOfThem/many"]}, []),
     _Control("fresh files not read again", "nofresh", {"record": ["TestFreshFileIsReadAgain"]}, []),

@@ -51,6 +51,7 @@ CONTROLS = {
     "STANDS": "TestWhoAsksWhatOutputIsIsToldWhatItStandsFor",
     "LATER": "TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore",
     "HANDED": "TestProgramThatGetsAFileOpenIsOneOfItsReaders",
+    "MOUNTS": "TestWhoAsksWhatIsMountedIsSeen",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 
