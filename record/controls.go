@@ -19,6 +19,7 @@ const (
 	keepsUmask       = true // the umask counts where it was asked for
 	keepsLimits      = true // limits count where they were asked for
 	keepsDir         = true // the folder counts where it was asked for
+	keepsGiven       = true // the permissions that folders give to outputs count
 	keepsPermits     = true // what may be done with a path counts for those who are told, or do it
 	keepsOwners      = true // owners count for those who may use them
 	keepsDates       = true // modification times count for those who may use them

@@ -20,6 +20,7 @@ var (
 	keepsUmask       = !control.Is("noumask")
 	keepsLimits      = !control.Is("nolimits")
 	keepsDir         = !control.Is("nofolder")
+	keepsGiven       = !control.Is("nogiven")
 	keepsPermits     = !control.Is("nopermits")
 	keepsOwners      = !control.Is("noowners")
 	keepsDates       = !control.Is("nodates")
