@@ -149,3 +149,18 @@ func TestVariableThatAFileOfSpecsAsksForCounts(t *testing.T) {
 		})
 	}
 }
+
+// Whether a program names a library is told by the library's name, which one that is preloaded may have too.
+func TestPreloadedLibraryIsForeignWhateverItsName(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.c", "int a;\n")
+	w.takenOf("gcc", "-shared", "-fPIC", "a.c", "-o", "libz.so.1")
+	if l := w.takenOf("gcc", "-c", "a.c", "-o", "a.o"); l.World.Rule != KnownVariables {
+		t.Fatalf("rule %d", l.World.Rule)
+	}
+	w.env = append(w.env, "LD_PRELOAD="+w.dir+"/libz.so.1")
+	// gcc asks for the time, which only a known program does for nothing.
+	if l, err := w.run("gcc", "-c", "a.c", "-o", "a.o"); err == nil && l.World.Rule != AllVariables {
+		t.Errorf("rule %d", l.World.Rule)
+	}
+}
