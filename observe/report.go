@@ -69,6 +69,7 @@ const (
 	UseInode
 	UseUmask
 	UseDenied
+	UseMounts
 )
 
 // Stamp is what stat said of a file just before the tree looked at it.

@@ -88,3 +88,14 @@ func TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees(t *testing.T) 
 		}
 	}
 }
+
+func TestWhoAsksWhatIsMountedIsSeen(t *testing.T) {
+	for _, path := range []string{"/proc/mounts", "/proc/self/mounts", "/proc/self/mountinfo", "/proc/thread-self/mounts", "/proc/$$/mounts"} {
+		if r := sh(t, "/", "read line < "+path); !r.used(UseMounts) {
+			t.Errorf("%s: %+v", path, r.Uses)
+		}
+	}
+	if r := sh(t, "/", "read line < /proc/self/stat"); r.used(UseMounts) {
+		t.Errorf("%+v", r.Uses)
+	}
+}

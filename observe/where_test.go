@@ -3,6 +3,7 @@ package observe
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -58,6 +59,8 @@ func TestHostInAnObservedTreeRunsItsCommandPlain(t *testing.T) {
 			t.Fatalf("%q, %v, %s", r.Out, r.Status, r.Err)
 		}
 		r.expect(t, dir, map[string]string{"f": "r"})
+		// Go's runtime looks for the limits of its container when it starts, by what is mounted.
+		r.Uses = slices.DeleteFunc(r.Uses, func(u Used) bool { return u.Use == UseMounts })
 		r.uses(t)
 	})
 }

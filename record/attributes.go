@@ -22,19 +22,25 @@ func attributes(path string) uint32 {
 	}
 	all := make([]byte, attributeNames)
 	n, _ = unix.Listxattr(path, all)
-	sum, some := uint32(2166136261), false // FNV-1a
+	var names []byte
 	for name := range strings.SplitAfterSeq(string(all[:max(n, 0)]), "\x00") {
-		if name == "security.selinux\x00" {
-			continue
-		}
-		for _, c := range []byte(name) {
-			sum, some = (sum^uint32(c))*16777619, true
+		if name != "security.selinux\x00" {
+			names = append(names, name...)
 		}
 	}
-	if !some {
+	if len(names) == 0 {
 		return 0
 	}
-	return sum | 1
+	return hashed(names) | 1
+}
+
+// hashed is FNV-1a.
+func hashed(data []byte) uint32 {
+	sum := uint32(2166136261)
+	for _, c := range data {
+		sum = (sum ^ uint32(c)) * 16777619
+	}
+	return sum
 }
 
 // flagsOf returns the flags of a file or folder that a user may set (chattr).

@@ -11,6 +11,7 @@ const (
 	keepsListings    = true // names in folders count
 	keepsEnvironment = true // variables count
 	keepsNamed       = true // variables that no manual names count where a program has the name
+	keepsPlain       = true // values of variables that are no folders count where a program has the name
 	keepsLibrary     = true // a date is told from other questions of the time by the C library
 	keepsSpecs       = true // variables count that a file of specs asks for
 	keepsProcessor   = true // the processor counts
@@ -18,11 +19,13 @@ const (
 	keepsUmask       = true // the umask counts where it was asked for
 	keepsLimits      = true // limits count where they were asked for
 	keepsDir         = true // the folder counts where it was asked for
+	keepsGiven       = true // the permissions that folders give to outputs count
 	keepsPermits     = true // what may be done with a path counts for those who are told, or do it
 	keepsOwners      = true // owners count for those who may use them
 	keepsDates       = true // modification times count for those who may use them
 	keepsDaters      = true // they count for those who write them into an output
 	keepsLanguages   = true // files of languages count for those whose results may depend on them
+	keepsAsked       = true // what libraries look at when a program starts counts for who asks for it
 	keepsPrinted     = true // the loader's cache counts whole for those who read it themselves
 	keepsTwins       = true // files of equal content that are one count as one
 	keepsCompiled    = true // what Python has made of its sources counts for others

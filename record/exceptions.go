@@ -17,19 +17,23 @@ import (
 // passing are files that tell how busy the machine is and how many processors it has. A
 // compiler's result does not depend on that, only its speed. A * stands for any text.
 var passing = []string{
-	"/proc/meminfo",                         // gcc sizes its garbage collector by it
-	"/proc/cpuinfo",                         // the processor counts by itself (World.CPU)
-	"/sys/devices/system/cpu/*",             // how many threads to start
-	"/sys/devices/system/node/*",            // the same
-	"/proc/stat",                            // the same, in older C libraries
-	"/proc/loadavg",                         // ninja and make
-	"/proc/filesystems",                     // libselinux looks for its own
-	"/proc/sys/vm/overcommit_memory",        // allocators
-	"/proc/sys/kernel/ngroups_max",          // the C library
-	"/proc/sys/kernel/random/boot_id",       // names of temporary files
-	"/sys/kernel/mm/transparent_hugepage/*", // allocators
-	"/sys/fs/cgroup/*",                      // limits of a container: how many threads to start
-	"/proc/mounts", "/etc/mtab",             // which of these file systems there are
+	"/proc/meminfo",              // gcc sizes its garbage collector by it
+	"/proc/cpuinfo",              // the processor counts by itself (World.CPU)
+	"/sys/devices/system/cpu/*",  // how many threads to start
+	"/sys/devices/system/node/*", // the same
+	"/proc/stat",                 // the same, in older C libraries
+	"/proc/loadavg",              // ninja and make
+	"/sys/fs/cgroup/*",           // limits of a container: how many threads to start
+}
+
+// starting are files at which libraries look whenever a program starts. They count for who asks for
+// them in its own right.
+var starting = []string{
+	"/proc/filesystems",                                  // libselinux looks for its own
+	"/proc/sys/vm/overcommit_memory",                     // allocators
+	"/proc/sys/kernel/ngroups_max",                       // the C library
+	"/proc/sys/kernel/random/boot_id",                    // names of temporary files
+	"/sys/kernel/mm/transparent_hugepage/*",              // allocators
 	"/sys/fs/selinux", "/selinux", "/etc/selinux/config", // libselinux looks whether it is needed
 	"/var/run/nscd/socket", "/run/nscd/socket", // names of users
 }
@@ -47,12 +51,55 @@ const localTime = "/etc/localtime"
 
 // lessThanContent reports whether a name does not count for known programs.
 func lessThanContent(path string) bool {
-	return (matches(path, passing) || matches(path, languages)) && !strings.Contains(path, "/..") && !strings.Contains(path, "/./")
+	return (matches(path, passing) || matches(path, starting) || matches(path, languages)) && !strings.Contains(path, "/..") && !strings.Contains(path, "/./")
 }
 
 // passes reports whether a name does not count.
 func (t *taker) passes(n *observe.Name) bool {
-	return lessThanContent(n.Path) && (n.Programs&^(t.known.known|t.known.python) == 0 || !matches(n.Path, languages) || !keepsLanguages)
+	switch {
+	case !lessThanContent(n.Path):
+		return false
+	case matches(n.Path, languages):
+		return n.Programs&^(t.known.known|t.known.python) == 0 || !keepsLanguages
+	case matches(n.Path, starting):
+		return !t.isAskedFor(n.Path, n.Readers, n.Programs)
+	}
+	return true
+}
+
+// isAskedFor reports whether one of the programs that have looked at a file has done so in its own right,
+// and not just one of its libraries: a shell that has read it, or a program one of whose words names it.
+func (t *taker) isAskedFor(path string, readers, looked uint64) bool {
+	if !keepsAsked {
+		return false
+	}
+	if readers&t.known.shells != 0 {
+		return true
+	}
+	return slices.ContainsFunc(t.run.Report.Programs, func(p observe.Program) bool {
+		return looked&bitOf(p.ID) != 0 && slices.ContainsFunc(p.Args, func(a string) bool { return strings.Contains(a, path) })
+	})
+}
+
+// lookers are libraries that look for what they need among the file systems that are mounted:
+// libselinux for its own, hwloc for the sets of processors.
+var lookers = []string{"libselinux.so.*", "libhwloc.so.*"}
+
+// looksForItself reports whether all programs that have asked what is mounted have done so for no purpose
+// of the command's: they are known, or have loaded one of the lookers, or have gone on to the limits of
+// their container, which tell how many threads to start.
+func (t *taker) looksForItself(u *observe.Used) bool {
+	harmless := t.known.known | t.known.wrappers
+	for i := range t.run.Report.Names {
+		n := &t.run.Report.Names[i]
+		if matches(filepath.Base(n.Path), lookers) {
+			harmless |= n.Readers
+		}
+		if match(n.Path, "/sys/fs/cgroup/*") {
+			harmless |= n.Programs
+		}
+	}
+	return !t.isAskedFor(u.Detail, u.Programs, u.Programs) && u.Programs&^harmless == 0
 }
 
 // isTemporary reports whether a folder is one for temporary files.
@@ -118,20 +165,9 @@ func (t *taker) sourcesOfPython() map[string]bool {
 	return t.pythons
 }
 
-// isForLoader reports whether only the loader has read its cache, which it does for programs that need
-// libraries. A program that needs none has read the cache for itself: ldconfig -p prints all of it.
-func (t *taker) isForLoader(n *observe.Name) bool {
-	if !keepsPrinted {
-		return true
-	}
-	var loaded uint64
-	for i := range t.run.Report.Names {
-		if m := &t.run.Report.Names[i]; isLibrary(m.Path) && m.Path != loaderCache {
-			loaded |= m.Readers
-		}
-	}
-	return n.Readers&^loaded == 0
-}
+// isForLoader reports whether nobody but the loader has read its cache. A program may read it for
+// itself: ldconfig -p prints all of it, and scripts look for libraries in it.
+func (t *taker) isForLoader(n *observe.Name) bool { return n.Readers == 0 || !keepsPrinted }
 
 // loader fills in the digest of the loader's cache, now that all libraries are known.
 func (t *taker) loader() error {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -54,7 +55,7 @@ func (t *taker) strange() uint64 {
 	var strange uint64
 	for path, n := range libraries {
 		name := filepath.Base(path)
-		if needed[name] || matches(name, unnamed) || !isShared(path) {
+		if (needed[name] || matches(name, unnamed)) && !t.isPreloaded(name) || !isShared(path) {
 			continue
 		}
 		// Linkers read the libraries that they link, too. Those that they load as plugins
@@ -66,6 +67,16 @@ func (t *taker) strange() uint64 {
 		strange |= n.Readers & mask
 	}
 	return strange
+}
+
+// isPreloaded reports whether a variable of the loader puts a library of this name before those that programs
+// name. It may be another one than theirs.
+func (t *taker) isPreloaded(name string) bool {
+	return slices.ContainsFunc(t.run.Env, func(e string) bool {
+		variable, value, _ := strings.Cut(e, "=")
+		return (variable == "LD_PRELOAD" || variable == "LD_AUDIT") &&
+			slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ' ' || r == ':' }), func(word string) bool { return filepath.Base(word) == name })
+	})
 }
 
 // isShared reports whether a file is a shared library.

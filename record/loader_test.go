@@ -17,6 +17,10 @@ func TestLoadersCacheCountsWholeForWhoReadsItHimself(t *testing.T) {
 	}{
 		{"loader", "cat file", Loader},
 		{"printed", "cat file; for l in /sbin/ldconfig.real /sbin/ldconfig; do [ -x $l ] && exec $l -p; done", 0},
+		{"read by a script", "cat file /etc/ld.so.cache", 0},
+		{"read by a shell", "read line < /etc/ld.so.cache; :", 0},
+		{"read by python", pythonItself(t) + ` -c 'open("/etc/ld.so.cache", "rb")'`, 0},
+		{"loader again", pythonItself(t) + ` -c 'import ctypes; ctypes.CDLL("libm.so.6")'`, Loader},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"jitcache/core/key"
 	"jitcache/core/request"
 )
@@ -26,9 +28,16 @@ import (
 // further variable is set, and no program need be searched.
 const unsaid = "="
 
-// unvalued stands behind a name in World.Also if only the name counts: the value is a
-// folder in which nothing was looked at.
+// unvalued stands behind a name in World.Also if of the value only that it names a folder counts:
+// nothing was looked at in it.
 const unvalued = "="
+
+// namesFolder reports whether a value can be nothing but a folder's path, and there is that folder. Any
+// other value may be used without looking at a file, as clang uses a map of prefixes, /a=/b.
+func namesFolder(value string) bool {
+	var st unix.Stat_t
+	return len(value) > 1 && value[0] == '/' && (!strings.ContainsAny(value, Signs) && unix.Stat(value, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR || !keepsPlain)
+}
 
 // whose are the variables in which a login puts the user's name. They do not count, just as
 // a known program's getuid does not. (gfortran's compiler contains the word USER, which
@@ -66,7 +75,7 @@ func (t *taker) named() (names []string) {
 		if !mayBeNamed(name, nil) || !t.list.names(name, t.full, t.run.Notes) {
 			continue
 		}
-		if len(value) > 1 && value[0] == '/' && !t.isFolderOf(value) {
+		if namesFolder(value) && !t.isFolderOf(value) {
 			name += unvalued
 		}
 		names = append(names, name)
@@ -80,6 +89,9 @@ func (c *checker) unnamedStill() bool {
 	if w.Rule != KnownVariables || !keepsNamed {
 		return true
 	}
+	if !c.foldersStill() {
+		return false
+	}
 	is := c.now.variables(w.Rule, w.Also)
 	if slices.Equal(only(w.Variables), only(is)) {
 		return true
@@ -89,6 +101,24 @@ func (c *checker) unnamedStill() bool {
 		if mayBeNamed(name, w.Also) && !slices.Contains(w.Also, name+unvalued) &&
 			c.list.names(name, func(path string) string { return string(bytes.TrimRight(c.path(path), "\x00")) }, c.now.Notes) {
 			c.why = "environment: " + name + " is set now, and a program has that name in it"
+			return false
+		}
+	}
+	return true
+}
+
+// foldersStill reports whether the variables of which only that counts still name folders.
+func (c *checker) foldersStill() bool {
+	if !keepsPlain {
+		return true
+	}
+	for _, also := range c.list.World.Also {
+		name, is := strings.CutSuffix(also, unvalued)
+		if is && !slices.ContainsFunc(c.now.all(), func(e string) bool {
+			value, set := strings.CutPrefix(e, also)
+			return set && namesFolder(value)
+		}) {
+			c.why = "environment: " + name + " names no folder now"
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package record
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,9 @@ func TestVariableThatNoManualNamesCountsWhereAProgramHasTheName(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := w.env
+	one, another := w.put("of/one/.keep", ""), w.put("of/another/.keep", "")
+	one, another = filepath.Dir(one), filepath.Dir(another)
+	w.put("of/one=/x/.keep", "")
 	for _, row := range []struct {
 		name, was, is string
 		changed       bool
@@ -43,8 +47,13 @@ func TestVariableThatNoManualNamesCountsWhereAProgramHasTheName(t *testing.T) {
 		{"another", "QUIETLY_OBEYED=1", "QUIETLY_OBEYED=2", true},
 		{"no longer set", "QUIETLY_OBEYED=1", "", true},
 		{"the tail of a text", "", "THE_TAIL=1", true},
-		{"a folder that nobody looks into", "QUIETLY_OBEYED=/of/one", "QUIETLY_OBEYED=/of/another", false},
-		{"a folder after nothing", "", "QUIETLY_OBEYED=/of/another", true},
+		{"a folder that nobody looks into", "QUIETLY_OBEYED=" + one, "QUIETLY_OBEYED=" + another, false},
+		{"a folder after nothing", "", "QUIETLY_OBEYED=" + another, true},
+		{"nothing after a folder", "QUIETLY_OBEYED=" + one, "", true},
+		{"a text after a folder", "QUIETLY_OBEYED=" + one, "QUIETLY_OBEYED=1", true},
+		{"two paths", "QUIETLY_OBEYED=" + one + "=/x", "QUIETLY_OBEYED=" + one + "=/y", true},
+		{"two paths after a folder", "QUIETLY_OBEYED=" + one, "QUIETLY_OBEYED=" + one + "=/y", true},
+		{"a path where nothing is", "QUIETLY_OBEYED=/of/one", "QUIETLY_OBEYED=/of/another", true},
 		{"a name that is nowhere", "", "NOBODY_OBEYS=1", false},
 		{"another name that is nowhere", "NOBODY_OBEYS=1", "NEITHER_THIS=1", false},
 		{"the begin of a name", "", "QUIETLY=1", false},
@@ -138,5 +147,20 @@ func TestVariableThatAFileOfSpecsAsksForCounts(t *testing.T) {
 				t.Errorf("state %d, %s", state, why)
 			}
 		})
+	}
+}
+
+// Whether a program names a library is told by the library's name, which one that is preloaded may have too.
+func TestPreloadedLibraryIsForeignWhateverItsName(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.c", "int a;\n")
+	w.takenOf("gcc", "-shared", "-fPIC", "a.c", "-o", "libz.so.1")
+	if l := w.takenOf("gcc", "-c", "a.c", "-o", "a.o"); l.World.Rule != KnownVariables {
+		t.Fatalf("rule %d", l.World.Rule)
+	}
+	w.env = append(w.env, "LD_PRELOAD="+w.dir+"/libz.so.1")
+	// gcc asks for the time, which only a known program does for nothing.
+	if l, err := w.run("gcc", "-c", "a.c", "-o", "a.o"); err == nil && l.World.Rule != AllVariables {
+		t.Errorf("rule %d", l.World.Rule)
 	}
 }

@@ -56,6 +56,7 @@ func (t *taker) stood(path string, mode uint32) {
 // the folders in which it may make and remove files.
 func (t *taker) places() {
 	t.scratch()
+	t.given()
 	if !t.run.InPlace {
 		return
 	}
@@ -94,14 +95,23 @@ func (t *taker) scratch() {
 			t.private(folder) || isTemporary(t.run, folder) || IsScratch(f.Path) {
 			continue
 		}
-		named, _ := split(f.Name)
-		if named == t.run.Dir {
-			named += "/." // so that it has a relative form
-		}
-		for _, path := range t.formsOf(named, f.Form&observe.Relative != 0, f.Form&observe.Absolute != 0) {
-			if permit := (Permit{path, how, 0}); !slices.Contains(t.list.Permits, permit) {
-				t.list.Permits = append(t.list.Permits, permit)
-			}
+		t.ask(f, how)
+	}
+}
+
+// ask notes the answer to a question about the folder in which the command has put a file.
+func (t *taker) ask(f *observe.File, how uint32) {
+	named, _ := split(f.Name)
+	if named == t.run.Dir {
+		named += "/." // so that it has a relative form
+	}
+	answer := syscall.Errno(0)
+	if how == Given {
+		answer = permitted(ended(named), how)
+	}
+	for _, path := range t.formsOf(named, f.Form&observe.Relative != 0, f.Form&observe.Absolute != 0) {
+		if permit := (Permit{path, how, answer}); !slices.Contains(t.list.Permits, permit) {
+			t.list.Permits = append(t.list.Permits, permit)
 		}
 	}
 }

@@ -57,3 +57,35 @@ func TestTimesCountForWhoIsNotKnownToTakeNoNotice(t *testing.T) {
 		})
 	}
 }
+
+// A program asks for the time of its input by fstat, as gzip does, which is not seen.
+func TestTimeCountsOfWhatAShellHandsToAProgram(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		words   []string
+		changed bool
+	}{
+		{"handed", []string{"sh", "-c", "cat < file"}, true},
+		{"handed by a script", []string{"sh", "script"}, true},
+		{"handed to a compiler", []string{"sh", "-c", "gcc -x c -c /dev/null -o out < file"}, false},
+		{"script", []string{"sh", "file"}, false},
+		{"script that is a program", []string{"./file"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			path := w.put("file", "#!/bin/sh\ncat none\n")
+			w.put("none", "")
+			w.put("script", "cat < file\n")
+			if err := os.Chmod(path, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			settle()
+			l := w.takenOf(c.words...)
+			then := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(path, then, then); err != nil {
+				t.Fatal(err)
+			}
+			w.compare(l, c.changed, "modification time")
+		})
+	}
+}

@@ -165,6 +165,7 @@ var whys = [...]string{
 	observe.UseSignal:     "looks for other processes",
 	observe.UseIdentity:   "becomes another user",
 	observe.UseDenied:     "may not make or change what it wants to",
+	observe.UseMounts:     "asks what is mounted",
 	observe.UseInode:      "asks for a file's owner, links, number, blocks or other times",
 }
 
@@ -211,6 +212,10 @@ func (t *taker) uses() error {
 			}
 		case observe.UseInode:
 			if u.Programs&^t.known.known == 0 {
+				continue
+			}
+		case observe.UseMounts:
+			if t.looksForItself(u) {
 				continue
 			}
 		case observe.UseDenied:

@@ -2,6 +2,7 @@ package record
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,5 +78,38 @@ func TestWhoAsksForJustTheInodeIsRefused(t *testing.T) {
 	w := newWorld(t)
 	if err := refusal(t, w, observe.UseInode, w.put("f", "")); err == nil || !strings.Contains(err.Error(), "/f): asks for a file's owner") {
 		t.Error(err)
+	}
+}
+
+func TestWhatLibrariesLookAtCountsForWhoAsksForIt(t *testing.T) {
+	const kinds, mounts = "/proc/filesystems", "/proc/self/mounts"
+	for _, c := range []struct {
+		name, script    string
+		counts, refused bool
+	}{
+		{"named", "cat " + kinds, true, false},
+		{"read by a shell", "read line < " + kinds, true, false},
+		{"looked at by a library", "mkdir -p x", false, false},
+		{"mounts that are named", "cat " + mounts, false, true},
+		{"mounts that a shell reads", "read line < " + mounts, false, true},
+		{"mounts that python reads", pythonItself(t) + " -S -I file", false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("file", "open('"+mounts+"').read()")
+			l, err := w.run("sh", "-c", c.script)
+			if c.refused {
+				if err == nil || !strings.Contains(err.Error(), "asks what is mounted") {
+					t.Error(err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if is := slices.ContainsFunc(l.Files, func(f File) bool { return f.Path == kinds }); is != c.counts {
+				t.Errorf("counts: %v", is)
+			}
+		})
 	}
 }

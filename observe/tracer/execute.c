@@ -12,6 +12,7 @@
 
 #include "control.h"
 #include "filter.h"
+#include "handed.h"
 #include "look.h"
 #include "names.h"
 #include "path.h"
@@ -218,6 +219,7 @@ void jo_execute_done(jo_process *p, uint64_t stack)
 	p->expected = is_expected ? NULL : p->expected;
 	report_program(p, p->group->program, path);
 	jo_look_entered(p);
+	jo_handed(p);
 	if (!JO_WITHOUT(VDSO) && !hide_clock(p, stack) && !JO_WITHOUT(AUXILIARY))
 		jo_use(p, JO_USE_UNREADABLE, "auxv");
 }

@@ -11,6 +11,7 @@
 
 #include "attributes.h"
 #include "control.h"
+#include "loader.h"
 #include "names.h"
 #include "report.h"
 #include "stamp.h"
@@ -77,8 +78,8 @@ static int told(const jo_process *p, const char *path, const jo_stamp *stamp)
 	if (stamp->mode == 0 || stamp->dev != dev || !jo_real_tells(path))
 		return 0;
 	const char *rest = jo_real_end(path, 0, end) ? strchr(end + strlen("/proc/"), '/') : NULL;
-	if (rest != NULL && !jo_real_follows(rest))
-		jo_use(p, JO_USE_UNREADABLE, path);
+	if (rest != NULL)
+		jo_use_told(p, rest, path);
 	return 1;
 }
 
@@ -153,7 +154,7 @@ static void noted(const jo_process *p, jo_name *name, uint32_t bits)
 	name->programs |= jo_use_program(p);
 	if (bits & JO_STATTED)
 		name->statted |= jo_use_program(p);
-	if (bits & JO_READ)
+	if ((bits & JO_READ) && !jo_loader_reads(p, name->path))
 		name->readers |= jo_use_program(p);
 }
 

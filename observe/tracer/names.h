@@ -57,7 +57,7 @@ typedef struct jo_name {
 	/* Masks of programs: bit i stands for program i, the last bit for all others. */
 	uint64_t statted;  /* they asked for its time stamps */
 	uint64_t programs; /* they did anything with it */
-	uint64_t readers;  /* they opened it for reading */
+	uint64_t readers;  /* they opened it for reading, and not just their loader did (loader.h) */
 	uint64_t asked;    /* they are in statted, and not just because they resolved links (walk.h) */
 	jo_stamp stamp;    /* of what it leads to */
 	char *text;        /* of a link that was read */

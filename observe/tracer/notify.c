@@ -39,8 +39,10 @@ static int handle(const struct seccomp_notif *n)
 	int known = JO_GO_ON;
 	pthread_mutex_lock(&lock);
 	jo_process *p = ended ? NULL : jo_process_of((pid_t)n->pid, 0);
-	if (p != NULL && p->known)
+	if (p != NULL && p->known) {
+		p->code = n->data.instruction_pointer;
 		known = jo_handle_call(p, n->data.nr, (const uint64_t *)n->data.args);
+	}
 	pthread_mutex_unlock(&lock);
 	return known;
 }

@@ -143,8 +143,8 @@ static int of_process(jo_process *p, const jo_process *q, const char *rest, int 
 	}
 	if (strstr(rest, "/..") != NULL)
 		jo_use(p, JO_USE_UNKNOWN, into->text);
-	else if (!jo_real_follows(rest))
-		jo_use(p, JO_USE_UNREADABLE, into->text);
+	else
+		jo_use_told(p, rest, into->text);
 	return JO_OF_TREE;
 }
 

@@ -39,6 +39,7 @@ typedef struct jo_process {
 	dev_t expected_dev; /* of the program that execve is about to run */
 	ino_t expected_ino;
 	char *expected; /* malloc'd: its path, as it was named */
+	uint64_t code;  /* where the call that it makes stands in its memory */
 	jo_pending pending;
 	struct jo_name *way; /* the folder that its walk has reached (walk.h), NULL: it is on none */
 	int way_ends;        /* the last step was at that folder */

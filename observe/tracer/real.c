@@ -98,12 +98,18 @@ int jo_real_tells(const char *path)
 	return jo_real_end(path, 0, end) && strncmp(end, own, (size_t)n) == 0;
 }
 
+int jo_real_mounts(const char *rest)
+{
+	rest += strspn(rest, "/");
+	return strcmp(rest, "mounts") == 0 || strcmp(rest, "mountinfo") == 0;
+}
+
 int jo_real_follows(const char *rest)
 {
 	static const char *const all[] = {"attr", "auxv", "cgroup", "clear_refs", "cmdline", "comm", "cwd", "environ",
-		"exe", "fd", "fdinfo", "gid_map", "limits", "map_files", "maps", "mem", "mountinfo", "mounts",
-		"mountstats", "numa_maps", "oom_adj", "oom_score", "oom_score_adj", "pagemap", "root", "setgroups",
-		"smaps", "smaps_rollup", "stat", "statm", "status", "task", "uid_map"};
+		"exe", "fd", "fdinfo", "gid_map", "limits", "map_files", "maps", "mem", "mountstats", "numa_maps",
+		"oom_adj", "oom_score", "oom_score_adj", "pagemap", "root", "setgroups", "smaps", "smaps_rollup",
+		"stat", "statm", "status", "task", "uid_map"};
 	rest += strspn(rest, "/");
 	size_t n = strcspn(rest, "/");
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)

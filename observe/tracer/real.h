@@ -35,6 +35,9 @@ unsigned jo_real_type(const char *path, int follow);
  * /proc of the process that asks. */
 int jo_real_tells(const char *path);
 
+/* jo_real_mounts reports whether a file tells what is mounted; rest is as below. */
+int jo_real_mounts(const char *rest);
+
 /* jo_real_follows reports whether a file only tells what follows from a process and its start, or
  * how much of the machine the process may use. rest is the file's path below the process's folder
  * in /proc. Other files there, such as those of namespaces and networks, may tell anything. */

@@ -54,6 +54,7 @@ enum {
 	JO_USE_INODE,      /* statx for single fields that no list holds, such as owner and inode number */
 	JO_USE_UMASK,      /* umask, which returns the old one, or what tells the umask */
 	JO_USE_DENIED,     /* the tree had no permission to make or change something */
+	JO_USE_MOUNTS,     /* what is mounted, as /proc tells it */
 };
 
 /* jo_report_open takes the descriptor that reports go to. */

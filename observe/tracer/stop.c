@@ -45,6 +45,7 @@ static uint64_t *argument(registers *r, int i)
 #define NUMBER(r) ((long)(r)->number)
 #define RESULT(r) ((r)->rax)
 #define STACK(r) ((r)->rsp)
+#define CODE(r) ((r)->rip)
 #elif defined __aarch64__
 typedef struct registers {
 	uint64_t x[31], sp, pc, pstate;
@@ -55,6 +56,7 @@ static uint64_t *argument(registers *r, int i) { return &r->x[i]; }
 #define NUMBER(r) ((long)(r)->x[8])
 #define RESULT(r) ((r)->x[0])
 #define STACK(r) ((r)->sp)
+#define CODE(r) ((r)->pc)
 #endif
 
 static int get(pid_t id, registers *r)
@@ -87,6 +89,7 @@ static jo_stop of_registers(pid_t id, int where)
 		s.arguments[i] = *argument(&r, i);
 	s.result = (int64_t)RESULT(&r);
 	s.stack = STACK(&r);
+	s.code = CODE(&r);
 	return s;
 }
 
@@ -99,6 +102,7 @@ static jo_stop read_stop(pid_t id, int where)
 	if (jo_stop_request(PTRACE_GET_SYSCALL_INFO, id, sizeof info, (unsigned long)&info) <= 0)
 		return of_registers(id, where);
 	s.stack = info.stack_pointer;
+	s.code = info.instruction_pointer;
 	switch (info.op) {
 	case PTRACE_SYSCALL_INFO_SECCOMP:
 		s.where = JO_AT_FILTER;

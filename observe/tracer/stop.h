@@ -22,6 +22,7 @@ typedef struct jo_stop {
 	uint64_t arguments[6];
 	int64_t result; /* at the exit */
 	uint64_t stack;
+	uint64_t code; /* the address of the instruction behind the call */
 } jo_stop;
 
 /* jo_stop_request calls ptrace, for which glibc's header conflicts with the kernel's. */

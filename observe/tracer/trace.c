@@ -52,6 +52,7 @@ static void on_filter(jo_process *p)
 {
 	int wants = JO_GO_ON;
 	jo_stop s = jo_stop_filter(p->id);
+	p->code = s.code;
 	if (s.where == JO_AT_FILTER && (s.foreign || jo_class_of(s.number) == JO_CALL_AFFINITY))
 		jo_watch_asked(p, s.foreign ? 0 : (pid_t)s.arguments[0]);
 	if (!quiet && s.where == JO_AT_FILTER && s.foreign)

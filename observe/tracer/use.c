@@ -9,6 +9,7 @@
 
 #include "control.h"
 #include "front.h"
+#include "real.h"
 #include "report.h"
 
 typedef struct use {
@@ -54,6 +55,14 @@ void jo_use(const jo_process *p, int what, const char *detail)
 			jo_front_vain();
 	}
 	u->programs |= p == NULL ? ~UINT64_C(0) : jo_use_program(p);
+}
+
+void jo_use_told(const jo_process *p, const char *rest, const char *path)
+{
+	if (jo_real_mounts(rest) && !JO_WITHOUT(MOUNTS))
+		jo_use(p, JO_USE_MOUNTS, path);
+	else if (!jo_real_follows(rest) && !jo_real_mounts(rest))
+		jo_use(p, JO_USE_UNREADABLE, path);
 }
 
 int jo_use_blind(void)

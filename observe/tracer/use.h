@@ -10,6 +10,10 @@
 /* jo_use notes a use by a process; NULL stands for the whole tree. detail may be NULL. */
 void jo_use(const jo_process *p, int what, const char *detail);
 
+/* jo_use_told notes a use of what /proc tells about a process of the tree, unless it follows from the
+ * process. rest is as for jo_real_follows, path is how the tree names it. */
+void jo_use_told(const jo_process *p, const char *rest, const char *path);
+
 /* jo_use_blind reports whether the tree may see other files than the tracer, because of other
  * mounts or another root, or runs programs whose calls the tracer does not understand. From then
  * on the tracer looks at nothing and answers no call. */

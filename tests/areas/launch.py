@@ -96,6 +96,7 @@ _CONTROLS = [
             f"{_ROW}[attribute that a file gets]",
         ],
     ),
+    _Control("permissions that folders give", "nogiven", ["test_permissions.py::test_permissions_that_a_folder_gives_to_what_is_made_in_it"]),
     _Control("limits as Go has them", "raised", ["test_given.py::test_limits_are_those_of_the_caller"]),
     _Control("launched times", "nodates", [f"{_COMPILE}[time that a wrapper compares-gcc]"]),
     _Control("times of outputs unseen", "anytimes", ["test_plain.py::test_run_each_time_and_said_why[a file with a time of its own]"]),

@@ -89,6 +89,10 @@ _CONTROLS = [
     _Control(
         "names in programs not looked for", "nonamed", {"record": [f"TestVariableThatNoManualNamesCountsWhereAProgramHasTheName/{n}" for n in ("set", "another")]}, [],
     ),
+    _Control(
+        "values that begin as folders do", "noplain",
+        {"record": [f"TestVariableThatNoManualNamesCountsWhereAProgramHasTheName/{n}" for n in ("two_paths", "nothing_after_a_folder")]}, [],
+    ),
     _Control("C library not looked at", "nolibrary", {"record": ["TestDateOfAKnownProgramIsSeenWhateverItsCLibraryIs/clock_of_others"]}, []),
     _Control("specs not looked into", "nospecs", {"record": ["TestVariableThatAFileOfSpecsAsksForCounts/asked_for"]}, []),
     _Control("processor not kept", "noprocessor", {"record": ["TestProcessorCountsWhereItIsAskedFor"]}, []),
@@ -112,7 +116,8 @@ _CONTROLS = [
         [f"{_CLASS}[header named twice that becomes another-gcc]", f"{_CLASS}[header that is a text too-gcc]"],
     ),
     _Control("languages for nobody", "nolanguages", {"record": ["TestLanguagesCountForWhoMayOrderNamesByThem/bash"]}, []),
-    _Control("whoever reads the loader's cache", "noprinted", {"record": ["TestLoadersCacheCountsWholeForWhoReadsItHimself/printed"]}, []),
+    _Control("whoever asks as libraries do", "noasked", {"record": [f"TestWhatLibrariesLookAtCountsForWhoAsksForIt/{n}" for n in ("named", "read_by_a_shell")]}, []),
+    _Control("whoever reads the loader's cache", "noprinted", {"record": [f"TestLoadersCacheCountsWholeForWhoReadsItHimself/{n}" for n in ("printed", "read_by_a_script")]}, []),
     _Control("excuses of some for all", "noshared", {"record": ["TestProgramsThatShareABitHaveNoExcuseOfOneOfThem/many"]}, []),
     _Control("fresh files not read again", "nofresh", {"record": ["TestFreshFileIsReadAgain"]}, []),
     _Control(

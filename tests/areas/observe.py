@@ -50,6 +50,8 @@ CONTROLS = {
     "URING": "TestWhoAsksForIOUringIsSeen",
     "STANDS": "TestWhoAsksWhatOutputIsIsToldWhatItStandsFor",
     "LATER": "TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore",
+    "HANDED": "TestProgramThatGetsAFileOpenIsOneOfItsReaders",
+    "MOUNTS": "TestWhoAsksWhatIsMountedIsSeen",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 

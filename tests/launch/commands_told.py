@@ -280,3 +280,14 @@ def time_of_an_object_for_apples_debugger(w: Launched, _: Any) -> Callable[[], A
     os.utime(w.folder / "a.o", (10**9, 10**9))
     words(w, f"{linker} -arch x86_64 -platform_version macos 11 11 -undefined dynamic_lookup a.o -o out/a")
     return lambda: os.utime(w.folder / "a.o", (10**9 + 9, 10**9 + 9))
+
+
+# ---- what a program gets open
+
+
+@row
+def time_of_what_a_program_gets_open(w: Launched, _: Any) -> Callable[[], Any]:
+    """gzip writes it, and asks for it by fstat. The shell that opens the file does not care."""
+    os.utime(w.put("a", "text\n"), (10**9, 10**9))
+    words(w, "sh -c", "gzip < a > out/a.gz")
+    return lambda: os.utime(w.folder / "a", (10**9 + 9, 10**9 + 9))

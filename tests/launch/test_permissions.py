@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -207,3 +208,43 @@ def test_size_of_a_file_that_cannot_be_read_is_asked_for_each_time(own: Own) -> 
     path.write_text("three")
     path.chmod(0)
     assert own.run(*words)[0] == own.plain(*words) == (0, b"5\n")
+
+
+def default_list(mask: int) -> bytes:
+    """A default access list by which the group of daemon may do what the mask says (acl(5), posix_acl_xattr.h)."""
+    nobody = 0xFFFFFFFF
+    entries = [(0x01, 7, nobody), (0x04, 5, nobody), (0x08, 7, 1), (0x10, mask, nobody), (0x20, 0, nobody)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in entries)
+
+
+def test_permissions_that_a_folder_gives_to_what_is_made_in_it(own: Own) -> None:
+    """A default access list takes the place of the umask."""
+    own.make("d", 0o755)
+    place, made = own.folder / "d", own.folder / "d" / "f"
+    words = ("sh", "-c", "echo x > d/f")
+
+    def fresh() -> int:
+        made.unlink(missing_ok=True)
+        own.plain(*words)
+        mode = made.stat().st_mode
+        made.unlink()
+        return mode
+
+    def launched() -> tuple[int, bool]:
+        made.unlink(missing_ok=True)
+        _, hit = own.run(*words)
+        return made.stat().st_mode, hit
+
+    before = fresh()
+    assert [launched(), launched()] == [(before, False), (before, True)]
+    for mask in (7, 5):
+        try:
+            os.setxattr(place, "system.posix_acl_default", default_list(mask))
+        except OSError as e:
+            pytest.skip(f"no access lists here: {e}")
+        want = fresh()
+        assert want != before
+        assert [launched(), launched()] == [(want, False), (want, True)]
+        before = want
+    os.removexattr(place, "system.posix_acl_default")
+    assert launched()[0] == fresh()
