@@ -186,6 +186,29 @@ def _reading_all(original: Callable[..., Any]) -> Callable[..., Any]:
     return all_of
 
 
+#: What code asks of the environment by name and we see: methods, which get the variables through those above.
+_SEEN_OF_ENVIRONMENT = frozenset((
+    "__class__", "__contains__", "__delitem__", "__doc__", "__eq__", "__getitem__", "__ior__", "__iter__", "__len__",
+    "__module__", "__ne__", "__or__", "__repr__", "__ror__", "__setitem__", "clear", "copy", "decodekey", "decodevalue",
+    "encodekey", "encodevalue", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values",
+))  # fmt: skip
+_OS = os.get_exec_path.__code__.co_filename
+
+
+def _reading_behind(original: Callable[..., Any]) -> Callable[..., Any]:
+    def getattribute(self: Any, name: str) -> Any:
+        """Refuse what may show the variables otherwise: the dictionary behind, a copy or a pickle of it."""
+        if (
+            name not in _SEEN_OF_ENVIRONMENT
+            and sys._getframe(1).f_code.co_filename != _OS  # those methods
+            and _asker() is not None
+        ):
+            here.open[-1].refuse("environment", f"{name} of all variables is read")
+        return original(self, name)
+
+    return getattribute
+
+
 #: Events on whose outcome no code depends: those of memoize, and these. All others count.
 _HARMLESS = HARMLESS | {"pickle.find_class", "time.sleep"}
 
@@ -331,6 +354,7 @@ def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
 READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (type(os.environ), "__getitem__", _reading_variable),
     *((type(os.environ), name, _reading_all) for name in ("__iter__", "__len__", "__repr__")),
+    (type(os.environ), "__getattribute__", _reading_behind),
     (threading.Thread, "start", _beginning),
     (os, "stat", _looking),
     (os, "access", _looking),
@@ -346,7 +370,8 @@ READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (warnings, "warn", giving),
     (warnings, "warn_explicit", giving_at),
 ]
-readers.extend(getattr(owner, name) for owner, name, _ in READS if owner is not warnings)
+# Not warnings, which are given, and not the look-up of attributes, which all objects share.
+readers.extend(getattr(o, name) for o, name, _ in READS if o is not warnings and name != "__getattribute__")
 _listens = False
 
 
