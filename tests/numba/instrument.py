@@ -303,6 +303,10 @@ def take_out(what: str) -> None:
         walker._behind_name = lambda self, value: None
     elif what == "other threads":
         _watch.READS[:] = [read for read in _watch.READS if read[2] is not _watch._beginning]
+    elif what == "behind":
+        _watch.READS[:] = [read for read in _watch.READS if read[1] != "__getattribute__"]
+    elif what == "frames":
+        _watch._looks_around = lambda: False
     elif what == "length":
         _watch.READS[:] = [read for read in _watch.READS if read[1] != "__len__"]
     elif what == "lazy":

@@ -83,6 +83,25 @@ ROWS = [
     thing("the type that a new type is made of", "import typing\nit = typing.NewType('it', [int, float][K - 1])", "k = 1 if it.__supertype__ is int else 2", "behind a name"),
     over("a variable, in a thread of its own", "import os, threading", "r = []\nt = threading.Thread(target=lambda: r.append(int(os.environ['VALUE'])))\nt.start()\nt.join()\nk = r[0]",
          ("environ", "1", "2"), "other threads"),
+    *(over(f"a variable of the environment by {name}", "import copy, os", f"k = int({how})", ("environ", "1", "2"), "behind")
+      for name, how in {
+          "the dictionary behind": "os.environ._data[b'VALUE']", "a name of that which is made": "getattr(os.environ, '_da' + 'ta')[b'VALUE']",
+          "all attributes": "vars(os.environ)['_data'][b'VALUE']", "a copy": "copy.copy(os.environ)['VALUE']",
+          "a pickle": "os.environ.__reduce_ex__(4)[2]['_data'][b'VALUE']", "that as bytes": "os.environb._data[b'VALUE']",
+      }.items()),
+    over("a list by a name that it makes, in which is what a third module has", "import c", "k = getattr(c, 'k'.upper())[0]", CHANGE,
+         "whatever holds it", c="import d\nK = [d.K]", d="K = 1"),
+    over("an array by a name that it makes, in a dictionary", "import c", "k = int(getattr(c, 'k'.upper())['k'][0])", CHANGE,
+         "whatever holds it", c="import d, numpy\nK = {'k': numpy.array([d.K])}", d="K = 1"),
+    *(Look(f"what a caller holds, by {name}", {
+          "o": f"{OVERLOAD}import inspect, sys\n@overload(h)\ndef over(x):\n    {how}\n    while 'mine' not in frame.f_locals:\n"
+               "        frame = frame.f_back\n    k = frame.f_locals['mine']\n    return lambda x: x * k",
+          "a": USE + "import d\ndef run():\n    mine = d.K\n    return f(1)", "d": "K = 1"},
+          CHANGE, ("1", "2"), "frames", "import a; print(a.run())")
+      for name, how in {
+          "a frame": "frame = sys._getframe()", "the present frame": "frame = inspect.currentframe()",
+          "an exception": "try:\n        1 / 0\n    except ZeroDivisionError as e:\n        frame = e.__traceback__.tb_frame",
+      }.items()),
     over("how many variables there are", "import os\nB = len(os.environ)\nimport c", "k = len(os.environ) - B", CHANGE, "length",
          c="import os\n[os.environ.setdefault(f'MINE{n}', '') for n in range(__import__('d').K)]", d="K = 1"),
 ]  # fmt: skip

@@ -40,7 +40,6 @@ _PURE = frozenset(
             "fractions",
             "functools",
             "itertools",
-            "logging",
             "math",
             "numbers",
             "operator",
@@ -48,7 +47,7 @@ _PURE = frozenset(
             "string",
             "struct",
         ),
-        *("textwrap", "types", "typing", "typing_extensions", "warnings"),
+        *("textwrap", "types", "typing", "typing_extensions"),
     ]
 )
 

@@ -40,6 +40,26 @@ def _order(value: Any) -> bytes:
     return pack(kind.__qualname__.encode(), *(name.encode("utf-8", "replace") for name in named), *parts)
 
 
+_CONTAINERS = frozenset((dict, frozenset, list, set, tuple))
+
+
+def is_data(value: Any) -> bool:
+    """Return whether a value is one of Python's containers or an array, with nothing but data in it."""
+    held = [value]
+    for item in held:  # which grows
+        kind = type(item)
+        if kind in _CONTAINERS:
+            held += (*item, *item.values()) if kind is dict else item
+        elif kind is np.ndarray:
+            if item.nbytes > _MOST_BYTES or item.dtype.hasobject:
+                return False
+        elif kind not in PLAIN and not isinstance(item, np.generic):
+            return False
+        if len(held) > _MOST_ITEMS:
+            return False
+    return True
+
+
 class DataWalker(ObjectWalker):
     """The part of the walk that describes data."""
 

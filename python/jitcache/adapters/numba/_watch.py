@@ -24,6 +24,7 @@ from numpy import __file__ as numpy_file
 from jitcache._fork import ForkLock
 from jitcache._memoize.audit import HARMLESS
 
+from . import _world
 from ._code import is_standard, versioned
 from ._seen import Seen, current, here, names_in
 from ._versioned import original as own_of
@@ -186,8 +187,22 @@ def _reading_all(original: Callable[..., Any]) -> Callable[..., Any]:
     return all_of
 
 
+def _reading_behind(original: Callable[..., Any]) -> Callable[..., Any]:
+    def getattribute(self: Any, name: str) -> Any:
+        """Refuse what may show the variables otherwise: the dictionary behind, a copy or a pickle of it."""
+        if (
+            name not in _world.SEEN_OF_ENVIRONMENT
+            and sys._getframe(1).f_code.co_filename != _world.OS  # those methods
+            and _asker() is not None
+        ):
+            here.open[-1].refuse("environment", f"{name} of all variables is read")
+        return original(self, name)
+
+    return getattribute
+
+
 #: Events on whose outcome no code depends: those of memoize, and these. All others count.
-_HARMLESS = HARMLESS | {"pickle.find_class", "time.sleep"}
+_HARMLESS = (HARMLESS | {"pickle.find_class", "time.sleep"}) - _world.OF_FRAMES
 
 _FOLDERS = frozenset(("glob.glob", "os.fwalk", "os.listdir", "os.scandir", "os.walk"))
 
@@ -195,10 +210,21 @@ _FOLDERS = frozenset(("glob.glob", "os.fwalk", "os.listdir", "os.scandir", "os.w
 def _on_event(event: str, args: tuple[Any, ...]) -> None:
     """Note what others' code asks the system for. This is an audit hook, which Python cannot remove again."""
     if _watching and event not in _HARMLESS:
+        if event in _world.OF_FRAMES:
+            # Numba asks for the code of functions often, and so do we for frames.
+            of_function = len(args) > 1 and args[1] in _world.OF_FUNCTIONS
+            if of_function or not here.open or getattr(_quiet, "on", False) or not _quietly(_looks_around):
+                return
         frame = _asker()
         # Imports open files too; what is imported counts by itself.
         if frame is not None and not _imports(frame):
             _quietly(_asked, here.open[-1], event, args)
+
+
+def _looks_around() -> bool:
+    """Whether code gets a frame, in which it finds what any caller holds. Python's own looks for names and lines."""
+    path = sys._getframe(3).f_code.co_filename
+    return not _is_quiet(path) or path == _world.INSPECT
 
 
 def _asked(seen: Seen, event: str, args: tuple[Any, ...]) -> None:
@@ -331,6 +357,7 @@ def _importing(original: Callable[..., Any]) -> Callable[..., Any]:
 READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (type(os.environ), "__getitem__", _reading_variable),
     *((type(os.environ), name, _reading_all) for name in ("__iter__", "__len__", "__repr__")),
+    (type(os.environ), "__getattribute__", _reading_behind),
     (threading.Thread, "start", _beginning),
     (os, "stat", _looking),
     (os, "access", _looking),
@@ -346,7 +373,8 @@ READS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (warnings, "warn", giving),
     (warnings, "warn_explicit", giving_at),
 ]
-readers.extend(getattr(owner, name) for owner, name, _ in READS if owner is not warnings)
+# Not warnings, which are given, and not the look-up of attributes, which all objects share.
+readers.extend(getattr(o, name) for o, name, _ in READS if o is not warnings and name != "__getattribute__")
 _listens = False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 VARIABLE, MODULE, FOLDER, ENTRY, STATUS = "environment", "module", "folder", "entry", "status"
+
+#: What code asks of the environment by name and is seen: methods, which get each variable by one that is watched.
+SEEN_OF_ENVIRONMENT = frozenset((
+    "__class__", "__contains__", "__delitem__", "__doc__", "__eq__", "__getitem__", "__ior__", "__iter__", "__len__",
+    "__module__", "__ne__", "__or__", "__repr__", "__ror__", "__setitem__", "clear", "copy", "decodekey", "decodevalue",
+    "encodekey", "encodevalue", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values",
+))  # fmt: skip
+
+#: Events with which code gets a frame, and what else raises one of them: attributes that count by value.
+OF_FRAMES = frozenset(("object.__getattr__", "sys._getframe"))
+OF_FUNCTIONS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
+
+#: The files of two modules of Python.
+OS, INSPECT = os.get_exec_path.__code__.co_filename, str(inspect.currentframe.__code__.co_filename)
 
 
 def _entry(path: str) -> str | None:
