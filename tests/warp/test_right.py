@@ -377,3 +377,23 @@ def test_file_that_a_flag_includes_is_read_each_time(project: Project) -> None:
         project.forget()
         results.append(project.run(OURS + f"wp.config.cpu_compiler_flags = '-include {header}'\n" + CALL)["result"])
     assert results == [[2.0, 4.0, 6.0], [5.0, 10.0, 15.0]]
+
+
+def test_variables_of_the_compilers_for_cuda_count(project: Project) -> None:
+    said = project.run(
+        OURS
+        + """
+import program
+from jitcache.adapters.warp._key import key_of
+module = program.k.module
+options = module.resolve_options(wp.config, block_dim=64)
+module.get_module_hash(64)
+keys = []
+for arch in (90, None):
+    for text in ("", "-maxrregcount=16"):
+        os.environ["LIBMATHDX_NVRTC_ARGS_EXTRA"] = text
+        keys.append(key_of(module, "m", arch, options).hex)
+say(cuda=keys[0] == keys[1], cpu=keys[2] == keys[3])
+"""
+    )
+    assert (said["cuda"], said["cpu"]) == (False, True)
