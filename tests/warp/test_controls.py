@@ -28,6 +28,8 @@ NODES = {
     "fallback": "test_right.py::test_module_of_which_a_name_cannot_be_looked_up_is_left_to_warp",
     "places": "test_right.py::test_function_that_moved_is_compiled_where_its_place_shows",
     "flags": "test_right.py::test_file_that_a_flag_includes_is_read_each_time",
+    "named": "test_right.py::test_variables_that_the_library_for_cuda_names_count[LIBMATHDX_NVRTC_ARGS_EXTRA-True]",
+    "disguised": "test_right.py::test_variables_that_the_library_for_cuda_names_count[NO_OPT-True]",
     "generator": "test_right.py::test_all_of_warp_that_is_imported_is_in_the_key",
     "started": "test_right.py::test_warp_that_was_changed_since_the_process_started_is_not_kept",
     "meanwhile": "test_right.py::test_header_that_changes_while_a_module_is_compiled",

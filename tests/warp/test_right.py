@@ -379,10 +379,21 @@ def test_file_that_a_flag_includes_is_read_each_time(project: Project) -> None:
     assert results == [[2.0, 4.0, 6.0], [5.0, 10.0, 15.0]]
 
 
-def test_variables_of_the_compilers_for_cuda_count(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("LIBMATHDX_NVRTC_ARGS_EXTRA", True),
+        ("NO_OPT", True),
+        ("NVVM_DISABLE", False),
+        ("HOME", False),
+        ("SLURM_JOB_ID", False),
+    ],
+)
+def test_variables_that_the_library_for_cuda_names_count(project: Project, name: str, counts: bool) -> None:
+    """The library has NO_OPT by ROT13, and NVVM_DISABLE not at all."""
     said = project.run(
         OURS
-        + """
+        + f"""
 import program
 from jitcache.adapters.warp._key import key_of
 module = program.k.module
@@ -391,9 +402,9 @@ module.get_module_hash(64)
 keys = []
 for arch in (90, None):
     for text in ("", "-maxrregcount=16"):
-        os.environ["LIBMATHDX_NVRTC_ARGS_EXTRA"] = text
+        os.environ[{name!r}] = text
         keys.append(key_of(module, "m", arch, options).hex)
-say(cuda=keys[0] == keys[1], cpu=keys[2] == keys[3])
+say(cuda=keys[0] != keys[1], cpu=keys[2] != keys[3])
 """
     )
-    assert (said["cuda"], said["cpu"]) == (False, True)
+    assert (said["cuda"], said["cpu"]) == (counts, False)

@@ -14,7 +14,9 @@ from warp._src import context
 from jitcache import File, Key, Tool
 from jitcache._module_files import is_older_than_process, stamp_of
 
+from . import _cache
 from ._meanings import meanings, noted
+from ._variables import obeyed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,15 +76,6 @@ _HARMLESS = re.compile(
 )
 
 
-# Variables that the compilers inside Warp's library for CUDA were seen to ask for, by their first words. libmathdx
-# passes the text of LIBMATHDX_NVRTC_ARGS_EXTRA to NVRTC.
-_ASKED = ("COMMONDX_", "EDG_", "LIBMATHDX_", "LIBNVVM_", "LLVM_", "NVRTC_", "NVVM_", "NV_NVVM_")
-
-
-def _variables() -> list[str]:
-    return sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(_ASKED))
-
-
 def refused(module: Any, options: dict[str, Any]) -> str:
     """Return why a module is left to Warp, "" if it is served here."""
     if not warp.config.cache_kernels:
@@ -127,5 +120,5 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
         # Warp's file name has the first digits of the hashes of module and processor.
         output=os.path.basename(output_name),
         target=f"sm_{output_arch}" if cuda else _processor(),
-        variables=_variables() if cuda else [],
+        variables=obeyed(_cache(), toolchain) if cuda else [],  # on the CPU none changes the object
     ).named(module.name)
