@@ -98,6 +98,19 @@ def test_without_the_lease_each_compiles(linked: Linked) -> None:
     assert linked.compiles() == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "without", "compiles"),
+    [
+        ("LLVM_OVERRIDE_PRODUCER", "", 2), ("LLVM_OVERRIDE_PRODUCER", "variables", 1),
+        ("LIBNVVM_NVVM_VERSION", "", 2), ("SLURM_JOB_ID", "", 1), ("HOME", "", 1),
+    ],
+)  # fmt: skip
+def test_variables_that_the_library_names_count(linked: Linked, name: str, without: str, compiles: int) -> None:
+    linked.ask(WITHOUT=without)
+    linked.ask(WITHOUT=without, **{name: "3"})
+    assert linked.compiles() == compiles
+
+
 # Another library, by its content, that says the same version.
 OTHER = """
 from jitcache.adapters.cuda_core import _linked as linked_module
@@ -145,7 +158,7 @@ def test_what_does_not_compile_is_cuda_core_s_error_and_not_stored(linked: Linke
             except Exception as e:
                 print(type(e).__name__)
         import jitcache
-        print(len(jitcache.default_cache()))
+        print(jitcache.default_cache().count('cuda.core'))
     """
     words = linked._words
     theirs, ours, stored = workspace.run(code.format(t=words["code_type"], to=words["target"])).split()

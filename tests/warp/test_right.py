@@ -384,13 +384,13 @@ def test_file_that_a_flag_includes_is_read_each_time(project: Project) -> None:
     [
         ("LIBMATHDX_NVRTC_ARGS_EXTRA", True),
         ("NO_OPT", True),
-        ("NVVM_DISABLE", False),
+        ("OUR_OWN_SETTING", False),
         ("HOME", False),
         ("SLURM_JOB_ID", False),
     ],
 )
 def test_variables_that_the_library_for_cuda_names_count(project: Project, name: str, counts: bool) -> None:
-    """The library has NO_OPT by ROT13, and NVVM_DISABLE not at all."""
+    """The library has NO_OPT by ROT13, and OUR_OWN_SETTING not at all."""
     said = project.run(
         OURS
         + f"""

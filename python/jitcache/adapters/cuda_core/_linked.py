@@ -2,7 +2,7 @@
 
 cuda.core's own key covers what it passes to the linker or to libNVVM. But it covers
 only the version of a library, and refuses libdevice. Here the content of both files is
-in the key.
+in the key, as are the variables that the library may obey.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cuda.pathfinder import find_bitcode_lib, load_nvidia_dynamic_lib
 
 from jitcache import File, Key, Tool
 from jitcache._module_files import is_older_than_process
+from jitcache.adapters._named_variables import obeyed
 
 from . import KIND
 from ._job import object_code
@@ -51,7 +52,7 @@ def _library_of(job: Job) -> str:
     return _linker
 
 
-def _key(job: Job) -> Key | None:
+def _key(job: Job, cache: Cache) -> Key | None:
     """Return the key of a job; None if it is not known which library compiles it.
 
     That is also the case if the library's file has changed since the process started:
@@ -71,12 +72,15 @@ def _key(job: Job) -> Key | None:
             return None
     except OSError:  # it was removed after it was loaded
         return None
-    return Key({"cuda.core code": program, "library": Tool(path), **more}).named(job.options.name or "")
+    variables = obeyed(cache, path)
+    return Key({"cuda.core code": program, "library": Tool(path), "variables": variables, **more}).named(
+        job.options.name or ""
+    )
 
 
 def link(job: Job, cache: Cache) -> Any:
     """Return the ObjectCode of a job of PTX or NVVM IR. Raises what cuda.core raises."""
-    key = _key(job)
+    key = _key(job, cache)
     if key is None:
         return job.by_cuda_core()
     with cache.acquire(key, kind=KIND) as lease:

@@ -69,7 +69,4 @@ def count() -> int:
 
 def clear() -> None:
     """Remove all entries of Warp's modules, and no others. Files that Warp keeps itself stay."""
-    from ._variables import KIND as NAMES
-
     _cache().clear(KIND)
-    _cache().clear(NAMES)

@@ -13,10 +13,10 @@ from warp._src import context
 
 from jitcache import File, Key, Tool
 from jitcache._module_files import is_older_than_process, stamp_of
+from jitcache.adapters._named_variables import obeyed
 
 from . import _cache
 from ._meanings import meanings, noted
-from ._variables import obeyed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,9 @@ def _below(folder: str) -> Iterator[str]:
 
 # The folder of files that are read when a module is compiled, and not when Warp is imported.
 _NATIVE = str(Path(warp.__file__).parent / "native") + os.sep
+
+# The library that compiles for CUDA.
+_FOR_CUDA = str(Path(warp.__file__).parent / "bin" / "warp.so")
 
 # The stamps of Warp's files, and their digest.
 _digest: tuple[list[tuple[int, ...]], str] = [], ""
@@ -120,5 +123,5 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
         # Warp's file name has the first digits of the hashes of module and processor.
         output=os.path.basename(output_name),
         target=f"sm_{output_arch}" if cuda else _processor(),
-        variables=obeyed(_cache(), toolchain) if cuda else [],  # on the CPU none changes the object
+        variables=obeyed(_cache(), _FOR_CUDA) if cuda else [],  # on the CPU none changes the object
     ).named(module.name)
