@@ -80,6 +80,9 @@ func TestTimeCountsOfWhatAShellHandsToAProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			settle()
+			if _, err := exec.LookPath("gcc"); err != nil && strings.Contains(strings.Join(c.words, " "), "gcc") {
+				t.Skip(err)
+			}
 			l := w.takenOf(c.words...)
 			then := time.Now().Add(-time.Hour)
 			if err := os.Chtimes(path, then, then); err != nil {
