@@ -15,10 +15,14 @@ import (
 // libraries belong to a program follows from the files: each names those that it needs.
 
 // unnamed are libraries that known programs load without naming them: those that the C
-// library loads, and the plugin through which GNU's linkers have gcc compile at link time.
+// library loads.
 var unnamed = []string{
-	"libgcc_s.so.*", "libnss_*.so.*", "libresolv.so.*", "ISO*.so", "UTF-*.so", "UNICODE.so", "liblto_plugin.so", "ld-linux*.so.*",
+	"libgcc_s.so.*", "libnss_*.so.*", "libresolv.so.*", "ISO*.so", "UTF-*.so", "UNICODE.so", "ld-linux*.so.*",
 }
+
+// gccPlugin is what GNU's linkers load to have gcc compile at link time. It stands beside the
+// program that starts the linker for gcc (collect2).
+const gccPlugin = "liblto_plugin.so"
 
 // strange returns the known programs into which a library was loaded that none of their
 // files names.
@@ -55,7 +59,8 @@ func (t *taker) strange() uint64 {
 	var strange uint64
 	for path, n := range libraries {
 		name := filepath.Base(path)
-		if (needed[name] || matches(name, unnamed)) && !t.isPreloaded(name) || !isShared(path) {
+		own := needed[name] || matches(name, unnamed) || name == gccPlugin && t.isBeside(path, programs)
+		if own && !t.isPreloaded(name) || !isShared(path) {
 			continue
 		}
 		// Linkers read the libraries that they link, too. Those that they load as plugins
@@ -67,6 +72,15 @@ func (t *taker) strange() uint64 {
 		strange |= n.Readers & mask
 	}
 	return strange
+}
+
+// isBeside reports whether a file stands in the folder of one of the programs.
+func (t *taker) isBeside(path string, programs []string) bool {
+	folder, _ := split(path)
+	return slices.ContainsFunc(programs, func(program string) bool {
+		other, _ := split(program)
+		return t.real(other) == t.real(folder)
+	})
 }
 
 // isPreloaded reports whether a variable of the loader puts a library of this name before those that programs

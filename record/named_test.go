@@ -164,3 +164,16 @@ func TestPreloadedLibraryIsForeignWhateverItsName(t *testing.T) {
 		t.Errorf("rule %d", l.World.Rule)
 	}
 }
+
+func TestPluginOfALinkerIsForeignUnlessItIsBesideWhatGccRuns(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.c", "int main(void) { return 0; }\n")
+	w.put("p.c", "int onload(void *all) { (void)all; return 0; }\n")
+	w.takenOf("gcc", "-shared", "-fPIC", "p.c", "-o", "liblto_plugin.so")
+	if l := w.takenOf("gcc", "a.c", "-o", "a"); l.World.Rule != KnownVariables {
+		t.Fatalf("rule %d", l.World.Rule)
+	}
+	if l, err := w.run("gcc", "a.c", "-Wl,-plugin,"+w.dir+"/liblto_plugin.so", "-o", "a"); err == nil && l.World.Rule != AllVariables {
+		t.Errorf("rule %d", l.World.Rule)
+	}
+}

@@ -60,7 +60,7 @@ func (t *taker) programs() programs {
 		}
 	}
 	others := p.all &^ p.known
-	if strange := (&taker{run: t.run, known: p}).strange(); strange != 0 {
+	if strange := (&taker{run: t.run, known: p, reals: t.reals}).strange(); strange != 0 {
 		p.known &^= strange
 		others |= strange
 	}
