@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -89,7 +90,10 @@ func main() {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	sees(t, readsWith(t, dir+"/reads"))
+	r := readsWith(t, dir+"/reads")
+	// Go's runtime looks for the limits of its container when it starts, by what is mounted.
+	r.Uses = slices.DeleteFunc(r.Uses, func(u Used) bool { return u.Use == UseMounts })
+	sees(t, r)
 }
 
 func TestProgramOf32BitsIsForeign(t *testing.T) {

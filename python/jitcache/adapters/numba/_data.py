@@ -6,7 +6,7 @@ count too.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from jitcache._dtype import parts_of
 
 from ._code import Unkeyable, pack, versioned_class
 from ._objects import ObjectWalker
+
+if TYPE_CHECKING:
+    import types as pytypes
 
 # Numba makes no constant of a larger array: the code contains its address instead (dynamic globals).
 _MOST_BYTES = 10**6
@@ -43,7 +46,7 @@ def _order(value: Any) -> bytes:
 _CONTAINERS = frozenset((dict, frozenset, list, set, tuple))
 
 
-def is_data(value: Any) -> bool:
+def _is_data(value: Any) -> bool:
     """Return whether a value is one of Python's containers or an array, with nothing but data in it."""
     held = [value]
     for item in held:  # which grows
@@ -62,6 +65,17 @@ def is_data(value: Any) -> bool:
 
 class DataWalker(ObjectWalker):
     """The part of the walk that describes data."""
+
+    def _data_in(self, module: pytypes.ModuleType, *, containers: bool) -> None:
+        """Put the plain values of a module, and its containers and arrays of such values."""
+        for name, value in list(module.__dict__.items()):
+            if name.startswith("__"):
+                continue
+            if type(value) in PLAIN:
+                self._put(name, PLAIN[type(value)](value))
+            elif containers and _is_data(value):
+                self._put(name)
+                self._value(value)
 
     def _items(self, value: Any) -> None:
         if len(value) > _MOST_ITEMS:

@@ -38,7 +38,7 @@ from jitcache._code import PLAIN, content_of
 from jitcache._module_files import file_of, has_file
 
 from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
-from ._data import DataWalker, is_data
+from ._data import DataWalker
 from ._objects import are_typed
 from ._options import given_options
 from ._versioned import BUILTINS, VersionedWalker, original
@@ -179,21 +179,14 @@ class Walker(VersionedWalker):
             self._plain_in(module)
 
     def _plain_in(self, module: pytypes.ModuleType) -> None:
-        """Put the file of a module, and its plain values."""
+        """Put the file of a module, and the data in it."""
         if (id(module), "") in self._attributes:
             return
         self._attributes.add((id(module), ""))
         if file_of(module) is not None or not hasattr(module, "__path__"):  # a namespace package has no code
             self._file(module.__name__)
-        own = not versioned_module(module)  # what Python's hold, as sys.path, counts where code names it
-        for name, value in list(module.__dict__.items()):
-            if name.startswith("__"):
-                continue
-            if type(value) in PLAIN:
-                self._put(name, PLAIN[type(value)](value))
-            elif own and is_data(value):
-                self._put(name)
-                self._value(value)
+        # What Python's modules hold, as sys.path, counts where code names it.
+        self._data_in(module, containers=not versioned_module(module))
 
     def _module(self, module: pytypes.ModuleType, names: tuple[str, ...] | None) -> None:
         self._put("module", module.__name__.encode())
