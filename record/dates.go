@@ -76,7 +76,7 @@ func (t *taker) isZone(path string) bool {
 // Mach-O file hold them. A file without a byte that no text has is text, and holds none that is
 // not seen otherwise (a zone).
 var kinds = []string{
-	"\x7fELF",          // objects, programs, libraries, modules of GCC, cubins
+	"\x7fELF",          // objects, programs, libraries, cubins
 	"!<arch>\n",        // libraries; ar itself is not known
 	"BC\xc0\xde",       // code of LLVM
 	"gpch",             // precompiled headers of GCC
