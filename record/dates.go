@@ -105,7 +105,10 @@ func (t *taker) leavesTimes() bool {
 	writers := t.known.clang | t.known.linkers&t.known.drivers
 	readers := t.known.all &^ (t.known.known | t.known.starters | t.known.shells)
 	return slices.ContainsFunc(t.run.Report.Files, func(f observe.File) bool {
-		if f.How&observe.Removed != 0 {
+		switch {
+		case IsScratch(f.Path): // Python's
+			return false
+		case f.How&observe.Removed != 0:
 			return writers != 0 && readers != 0
 		}
 		return !isTimeless(headOf(f.Path))

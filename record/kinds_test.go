@@ -133,3 +133,31 @@ func TestTimesCountForWhoLeavesAFileOfAKindThatIsNotKnown(t *testing.T) {
 		})
 	}
 }
+
+func TestCompiledModuleOfPythonBesideACompileMakesNoTimesCount(t *testing.T) {
+	python := pythonItself(t)
+	w := newWorld(t)
+	w.put("a.c", "#include \"a.h\"\nint n = N;\n")
+	header := w.put("a.h", "#define N 1\n")
+	w.put("m.py", "words = ['gcc', '-c', 'a.c', '-o', 'a.o']\n")
+	w.put("main.py", "import m, subprocess\nsubprocess.check_call(m.words)\n")
+	w.env = slices.DeleteFunc(w.env, func(e string) bool { return strings.HasPrefix(e, "PYTHON") })
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip(err)
+	}
+	settle()
+	l, err := w.run(python, "main.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, _ := filepath.Glob(w.dir + "/__pycache__/m.*"); len(made) == 0 {
+		t.Fatal("Python has kept no module")
+	}
+	then := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(header, then, then); err != nil {
+		t.Fatal(err)
+	}
+	if state, why := l.Check(w.surroundings()); state == Changed {
+		t.Error(why)
+	}
+}
