@@ -213,10 +213,14 @@ func TestWhatEndsSoonAfterTheCommandIsWaitedFor(t *testing.T) {
 func TestRestThatWorksIsGivenASecond(t *testing.T) {
 	modes(t, func(t *testing.T, stops bool) {
 		// On a busy machine half a second of the clock may be little of a processor's time.
-		work := "(timeout 0.5 /bin/sh -c 'while :; do :; done'; echo late) & exit 0"
-		c := Command{Args: []string{"/bin/sh", "-c", work}, Dir: t.TempDir(), Env: os.Environ(), Stdin: -1, Stops: stops}
-		if r := observeCommand(t, &c); r.Outlived || string(r.Out) != "late\n" {
-			t.Errorf("outlived %v, %q", r.Outlived, r.Out)
+		computes := "timeout 0.5 /bin/sh -c 'while :; do :; done'"
+		asks := "i=0; while [ $i -lt 15 ]; do i=$((i + 1)); sleep 0.02; done"
+		for _, work := range []string{computes, asks} {
+			work = "(" + work + "; echo late) & exit 0"
+			c := Command{Args: []string{"/bin/sh", "-c", work}, Dir: t.TempDir(), Env: os.Environ(), Stdin: -1, Stops: stops}
+			if r := observeCommand(t, &c); r.Outlived || string(r.Out) != "late\n" {
+				t.Errorf("%s: outlived %v, %q", work, r.Outlived, r.Out)
+			}
 		}
 	})
 }

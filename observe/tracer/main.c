@@ -193,8 +193,10 @@ static int observe(void)
 			jo_front_ended(status);
 			jo_watch_end();
 		}
-		if (id > 0)
+		if (id > 0) {
+			jo_watch_saw();
 			jo_trace_event(id, what);
+		}
 		if (!reported && jo_processes() > 0 && jo_watch_over())
 			outlive();
 		repeat = jo_trace_again();

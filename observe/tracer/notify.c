@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "handle.h"
+#include "watch.h"
 
 /* These are of Linux 5.0, 5.5, 6.6, 5.3 and 5.6. Some machines have older headers. */
 #ifndef SECCOMP_IOCTL_NOTIF_RECV
@@ -66,6 +67,7 @@ static void *serve(void *unused)
 				continue;
 			return NULL;
 		}
+		jo_watch_saw();
 		int result = handle(&n.notice);
 		memset(&a, 0, sizeof a);
 		a.answer.id = n.notice.id;

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/time.h>
@@ -21,6 +22,8 @@ enum {
 	 * on a busy machine that took more than 200 ms. */
 	GRACE_MS = 200,
 	WORKING_MS = 1000,
+	/* A rest that has asked the kernel for nothing for so long sleeps. */
+	ASLEEP_MS = 2 * TICK_MS,
 };
 
 static cpu_set_t before, one;
@@ -141,6 +144,13 @@ int jo_watch_tick(void)
 	return 1;
 }
 
+/* A process that waits for the tracer's answer sleeps like a daemon, and so does a shell whose
+ * programs take turns with it. */
+static atomic_int saw;
+static int64_t last;
+
+void jo_watch_saw(void) { atomic_store_explicit(&saw, 1, memory_order_relaxed); }
+
 static int working;
 
 static void look(pid_t id)
@@ -151,13 +161,14 @@ static void look(pid_t id)
 
 int jo_watch_over(void)
 {
-	int64_t passed = now_ms() - ended;
+	int64_t now = now_ms(), passed = now - ended;
 	if (!ending || passed < GRACE_MS || JO_WITHOUT(GRACE))
 		return 0;
-	working = 0;
-	if (passed < WORKING_MS && !JO_WITHOUT(WORKING))
-		jo_process_each(look);
-	return !working;
+	if (atomic_exchange_explicit(&saw, 0, memory_order_relaxed))
+		last = now;
+	working = now - last < ASLEEP_MS;
+	jo_process_each(look);
+	return !working || passed >= WORKING_MS || JO_WITHOUT(WORKING);
 }
 
 void jo_watch_stop(void)
