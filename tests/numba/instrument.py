@@ -26,11 +26,11 @@ _compile_extra = compiler.compile_extra
 def note(name):
     watch = sys.modules.get("jitcache.adapters.numba._watch")
     if watch is not None:  # what counts compiles is no part of them
-        watch._quiet.on = True
+        watch.here.quiet = True
     with open(os.environ["COMPILE_LOG"], "a") as f:
         f.write(f"{name}\n")
     if watch is not None:
-        watch._quiet.on = False
+        watch.here.quiet = False
 
 
 def compile_extra(typingctx, targetctx, func, *args, **more):

@@ -14,6 +14,7 @@ from numba.core.typing.templates import AttributeTemplate, FunctionTemplate
 
 from ._code import versioned
 from ._registered import Registration, is_foreign, is_foreign_template, registrations
+from ._seen import here
 
 Method = Callable[..., Any]
 
@@ -86,7 +87,10 @@ _TARGET = (
 def _putting(original: Method) -> Method:
     @functools.wraps(original)
     def put(self: Any, *args: Any, **more: Any) -> Any:
-        if _is_put_by_others(sys._getframe(1)):
+        here.quiet, before = True, here.quiet  # a look at a frame raises audit events
+        by_others = _is_put_by_others(sys._getframe(1))
+        here.quiet = before
+        if by_others:
             args = tuple(list(a) if hasattr(type(a), "__next__") else a for a in args)
             note_put(original.__name__, (*args, *more.values()))
         return original(self, *args, **more)

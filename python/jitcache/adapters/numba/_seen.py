@@ -243,6 +243,7 @@ class _Here(threading.local):
     def __init__(self) -> None:
         self.open: list[Seen] = []
         self.watching = False
+        self.quiet = False  # this thread runs code of ours, which is not noted
         self.catching: Any = None  # Python's filters of warnings, while Numba catches these to give them later
         self.won: Any = None  # the template that typed the last call
         self.importing: set[str] = set()  # the modules that the present compile imports first

@@ -39,7 +39,6 @@ _lock = ForkLock()
 _watching = 0  # how many compiles are watched
 _monitoring = getattr(sys, "monitoring", None)
 _tool: int | None = None
-_quiet = threading.local()  # .on: this thread runs code of ours, which is not noted
 
 # -- what starts
 
@@ -48,7 +47,7 @@ def _starts(code: Any, _offset: int) -> Any:
     if _is_quiet(code.co_filename):
         return _monitoring.DISABLE  # type: ignore[union-attr]
     seen = current()
-    if seen is not None and not getattr(_quiet, "on", False):
+    if seen is not None and not here.quiet:
         _quietly(seen.ran, sys._getframe(1))
     return None
 
@@ -62,14 +61,14 @@ def _is_quiet(path: str) -> bool:
 
 
 def _quietly(function: Callable[..., Any], *args: Any) -> Any:
-    _quiet.on = True
+    here.quiet = True
     try:
         return function(*args)
     except Exception as e:  # noqa: BLE001 - a cache never fails the program
         here.open[-1].refuse("error", f"{type(e).__name__}: {e}")
         return None
     finally:
-        _quiet.on = False
+        here.quiet = False
 
 
 def _start_monitoring() -> bool:
@@ -95,7 +94,7 @@ def _stop_monitoring() -> None:
 
 
 def _profile(frame: Any, event: str, _arg: Any) -> None:
-    if event != "call" or getattr(_quiet, "on", False):
+    if event != "call" or here.quiet:
         return
     code = frame.f_code
     if not _is_quiet(code.co_filename):
@@ -150,15 +149,19 @@ _own = _Readers()
 
 def _asker() -> Any:
     """Return the frame of others' code that reads something; None if Numba reads, or outside a compile."""
-    frame: Any = sys._getframe(2)
-    if not _watching or _own[frame.f_code.co_filename] or not here.open or getattr(_quiet, "on", False):
+    if not _watching or here.quiet or not here.open:
         return None
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if not is_standard(path):
-            return None if _own[path] else frame
-        frame = frame.f_back
-    return None
+    here.quiet = True  # a look at a frame raises audit events, at 2 us each if these were looked into
+    try:
+        frame: Any = sys._getframe(2)
+        while frame is not None:
+            path = frame.f_code.co_filename
+            if _own[path] or not is_standard(path):
+                return None if _own[path] else frame
+            frame = frame.f_back
+        return None
+    finally:
+        here.quiet = False
 
 
 _NUMPY = os.path.join(os.path.dirname(numpy_file), "")
@@ -209,11 +212,11 @@ _FOLDERS = frozenset(("glob.glob", "os.fwalk", "os.listdir", "os.scandir", "os.w
 
 def _on_event(event: str, args: tuple[Any, ...]) -> None:
     """Note what others' code asks the system for. This is an audit hook, which Python cannot remove again."""
-    if _watching and event not in _HARMLESS:
+    if _watching and not here.quiet and event not in _HARMLESS:
         if event in _world.OF_FRAMES:
-            # Numba asks for the code of functions often, and so do we for frames.
+            # Numba asks for the code of functions often.
             of_function = len(args) > 1 and args[1] in _world.OF_FUNCTIONS
-            if of_function or not here.open or getattr(_quiet, "on", False) or not _quietly(_looks_around):
+            if of_function or not here.open or not _quietly(_looks_around):
                 return
         frame = _asker()
         # Imports open files too; what is imported counts by itself.
