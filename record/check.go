@@ -266,14 +266,8 @@ func (c *checker) others() bool {
 			return c.changed(f.Path, failureChange(f.Errno, errno))
 		}
 	}
-	for i := range c.list.Kinds {
-		k := &c.list.Kinds[i]
-		if errno := c.status.At(c.path(k.Path), 0); errno != 0 || c.status.Kind() != k.Mode&unix.S_IFMT {
-			return c.changed(k.Path, "is something else")
-		}
-		if k.Mode&^unix.S_IFMT != 0 && c.status.Mode() != k.Mode && keepsModes {
-			return c.changed(k.Path, modeChange(k.Mode, c.status.Mode()))
-		}
+	if !c.kinds() {
+		return false
 	}
 	for i := range c.list.Permits {
 		p := &c.list.Permits[i]

@@ -22,6 +22,8 @@ const (
 	keepsGiven       = true // the permissions that folders give to outputs count
 	keepsPermits     = true // what may be done with a path counts for those who are told, or do it
 	keepsOwners      = true // owners count for those who may use them
+	keepsSpecials    = true // numbers of devices count, and what stat says of them, of pipes and of sockets
+	keepsSubstitutes = true // a library that LD_LIBRARY_PATH puts before a program's own is foreign
 	keepsDates       = true // modification times count for those who may use them
 	keepsDaters      = true // they count for those who write them into an output
 	keepsLanguages   = true // files of languages count for those whose results may depend on them

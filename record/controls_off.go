@@ -23,6 +23,8 @@ var (
 	keepsGiven       = !control.Is("nogiven")
 	keepsPermits     = !control.Is("nopermits")
 	keepsOwners      = !control.Is("noowners")
+	keepsSpecials    = !control.Is("nospecials")
+	keepsSubstitutes = !control.Is("nosubstitutes")
 	keepsDates       = !control.Is("nodates")
 	keepsDaters      = !control.Is("nodaters")
 	keepsLanguages   = !control.Is("nolanguages")

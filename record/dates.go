@@ -181,7 +181,7 @@ func (t *taker) isDated(n *observe.Name) bool {
 // programs are known to ignore it. A program that opens a file and calls fstat is taken to
 // ignore it too: the C library does that whenever a program reads.
 func (t *taker) isOwned(n *observe.Name) bool {
-	deaf := t.known.blind | t.known.known
+	deaf := t.known.blind | t.known.known&^t.known.substituted
 	if t.isImported(n) {
 		deaf |= t.known.python
 	}

@@ -12,7 +12,7 @@ import (
 // A list as bytes: docs/format.md, "Lists". Numbers are varints. A path is the
 // number of bytes that it shares with the one before it in its section, the
 // number of bytes that follow, and those.
-const listMagic = "jclist\x00\x05"
+const listMagic = "jclist\x00\x06"
 
 var errList = errors.New("list: malformed")
 
@@ -95,7 +95,7 @@ func (l *List) Append(dst []byte) []byte {
 	e.section(len(l.Kinds))
 	for i := range l.Kinds {
 		e.path(l.Kinds[i].Path)
-		e.number(uint64(l.Kinds[i].Mode))
+		e.kind(&l.Kinds[i])
 	}
 	e.section(len(l.Permits))
 	for i := range l.Permits {
@@ -234,6 +234,7 @@ const (
 	leastFile   = 3 + 2 + 7 + 32
 	leastFolder = 3 + 1 + 7 + 1
 	leastOther  = 3 + 1
+	leastKind   = 3 + 2
 	leastPermit = 3 + 2
 )
 
@@ -266,9 +267,9 @@ func Parse(b []byte) (*List, error) {
 	for i := range l.Failures {
 		l.Failures[i] = Failure{d.path(), syscall.Errno(d.number())}
 	}
-	l.Kinds = make([]Kind, d.count(leastOther))
+	l.Kinds = make([]Kind, d.count(leastKind))
 	for i := range l.Kinds {
-		l.Kinds[i] = Kind{d.path(), uint32(d.number())}
+		d.kind(&l.Kinds[i])
 	}
 	l.Permits = make([]Permit, d.count(leastPermit))
 	for i := range l.Permits {

@@ -27,8 +27,12 @@ func sample() *List {
 		},
 		Links:    []Link{{"/usr/bin/cc", "gcc"}, {"/usr/bin/ld", "x86_64-linux-gnu-ld"}},
 		Failures: []Failure{{"/closed/secret", 13}},
-		Kinds:    []Kind{{"/dev/null", 0o020000}},
-		Permits:  []Permit{{"/closed", 10, 13}, {"inc", 2, 0}},
+		Kinds: []Kind{
+			{Path: "/closed", Mode: 0o040700, Flags: Permissions},
+			{Path: "/dev/null", Mode: 0o020000, Flags: Numbered, Device: 1<<32 | 3},
+			{Path: "inc/pipe", Mode: 0o010644, Flags: Permissions | DatedToo | OwnedToo, Mtime: 1_700_000_000_123_456_789, Owner: 1000<<32 | 100},
+		},
+		Permits: []Permit{{"/closed", 10, 13}, {"inc", 2, 0}},
 		World: World{
 			Dir: "/home/user", Rule: KnownVariables, Also: []string{"PWD"},
 			Variables: []Variable{{"CPATH", [16]byte{1}}, {"PATH", [16]byte{2}}},

@@ -25,8 +25,8 @@ var unnamed = []string{
 const gccPlugin = "liblto_plugin.so"
 
 // strange returns the known programs into which a library was loaded that none of their
-// files names.
-func (t *taker) strange() uint64 {
+// files names, and those into which one was loaded that may be another than they name.
+func (t *taker) strange() (strange, substituted uint64) {
 	needed := map[string]bool{}
 	libraries := map[string]*observe.Name{}
 	var programs []string
@@ -56,11 +56,16 @@ func (t *taker) strange() uint64 {
 			}
 		}
 	}
-	var strange uint64
 	for path, n := range libraries {
 		name := filepath.Base(path)
 		own := needed[name] || matches(name, unnamed) || name == gccPlugin && t.isBeside(path, programs)
-		if own && !t.isPreloaded(name) || !isShared(path) {
+		if own && !t.isPreloaded(name) {
+			if t.isSubstitute(path, programs) && isShared(path) {
+				substituted |= n.Readers & t.known.known
+			}
+			continue
+		}
+		if !isShared(path) {
 			continue
 		}
 		// Linkers read the libraries that they link, too. Those that they load as plugins
@@ -71,7 +76,7 @@ func (t *taker) strange() uint64 {
 		}
 		strange |= n.Readers & mask
 	}
-	return strange
+	return strange, substituted
 }
 
 // isBeside reports whether a file stands in the folder of one of the programs.
@@ -90,6 +95,36 @@ func (t *taker) isPreloaded(name string) bool {
 		variable, value, _ := strings.Cut(e, "=")
 		return (variable == "LD_PRELOAD" || variable == "LD_AUDIT") &&
 			slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ' ' || r == ':' }), func(word string) bool { return filepath.Base(word) == name })
+	})
+}
+
+// standard are the folders in which loaders look by themselves.
+var standard = []string{"/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32"}
+
+// isSubstitute reports whether a library comes from a folder of LD_LIBRARY_PATH, and may be another one than the
+// programs' own, whatever its name. Their own are in the loader's folders, and in those for libraries beside theirs.
+func (t *taker) isSubstitute(path string, programs []string) bool {
+	if !keepsSubstitutes {
+		return false
+	}
+	at, _ := split(path)
+	folder := t.real(at)
+	own := func(home string) bool { return within(folder, t.real(home)) }
+	if slices.ContainsFunc(standard, own) {
+		return false
+	}
+	for _, program := range programs {
+		bin, _ := split(program)
+		prefix, name := split(t.real(bin))
+		if name == "bin" && (own(prefix+"/lib") || own(prefix+"/lib64") || own(prefix+"/lib32")) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(t.run.Env, func(e string) bool {
+		value, is := strings.CutPrefix(e, "LD_LIBRARY_PATH=")
+		return is && slices.ContainsFunc(strings.Split(strings.ReplaceAll(value, ";", ":"), ":"), func(entry string) bool {
+			return within(folder, t.real(t.full(entry)))
+		})
 	})
 }
 

@@ -84,12 +84,27 @@ type Failure struct {
 	Errno syscall.Errno
 }
 
-// Kind is a path of which only the type counts, because it is neither a regular file nor a
-// folder; or a folder whose permissions count.
+// Kind is a path that is neither a regular file nor a folder; or a folder whose permissions
+// count. The type counts, and what the flags say.
 type Kind struct {
-	Path string
-	Mode uint32 // its type, and its permissions if they count
+	Path   string
+	Mode   uint32 // the type, and the permissions if they count
+	Flags  KindFlags
+	Device uint64 // if Numbered, the major number of a device in the upper half, the minor one in the lower
+	Mtime  int64  // if DatedToo
+	Owner  uint64 // if OwnedToo, as in File
 }
+
+// KindFlags say what counts of a Kind beside its type.
+type KindFlags uint8
+
+// The flags.
+const (
+	Permissions KindFlags = 1 << iota // its permissions
+	Numbered                          // which device it is
+	DatedToo                          // its modification time
+	OwnedToo                          // its owner
+)
 
 // Permit is a question whether something may be done with a path, and the answer, as a
 // program was told or has found out by doing it. A lookup asks again, for its own process.

@@ -165,6 +165,46 @@ func TestPreloadedLibraryIsForeignWhateverItsName(t *testing.T) {
 	}
 }
 
+// So may one that LD_LIBRARY_PATH names, unless it is in a folder where the program's own are.
+func TestLibraryThatStandsBeforeAProgramsOwnIsForeignWhateverItsName(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.c", "int a;\n")
+	words := []string{"gcc", "-c", "a.c", "-o", "a.o"}
+	l := w.takenOf(words...)
+	folder := ""
+	for _, f := range l.Files {
+		at, name := split(f.Path)
+		if !strings.HasPrefix(name, "lib") || !isLibrary(f.Path) || matches(name, cLibrary) || matches(name, unnamed) {
+			continue
+		}
+		library, err := os.ReadFile(f.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder = at
+		w.put("other/"+name, string(library))
+	}
+	if folder == "" {
+		t.Skip("gcc needs no libraries")
+	}
+	before := w.env
+	w.env = append(before, "LD_LIBRARY_PATH="+folder)
+	if l := w.takenOf(words...); l.World.Rule != KnownVariables {
+		t.Errorf("its own: rule %d", l.World.Rule)
+	}
+	for _, path := range []string{w.dir + "/other", "/nowhere::" + w.dir + "/../" + filepath.Base(w.dir) + "/other/", "other", "/nowhere;other"} {
+		w.env = append(before, "LD_LIBRARY_PATH="+path)
+		l, err := w.run(words...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := slices.IndexFunc(l.Files, func(f File) bool { return f.Path == "a.c" })
+		if l.World.Rule != AllVariables || l.Files[source].Flags&Dated == 0 {
+			t.Errorf("%s: rule %d, flags %d", path, l.World.Rule, l.Files[source].Flags)
+		}
+	}
+}
+
 func TestPluginOfALinkerIsForeignUnlessItIsBesideWhatGccRuns(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.c", "int main(void) { return 0; }\n")

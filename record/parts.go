@@ -62,7 +62,7 @@ func (l *List) Parts() []Part {
 	}
 	for _, k := range l.Kinds {
 		names.text(k.Path)
-		names.number(uint64(k.Mode))
+		names.kind(&k)
 	}
 	names.number(uint64(len(l.Permits)))
 	for _, p := range l.Permits {

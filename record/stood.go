@@ -48,7 +48,7 @@ func (t *taker) stood(path string, mode uint32) {
 	case mode == 0:
 		t.absent[path] = true
 	case !slices.ContainsFunc(t.list.Kinds, func(k Kind) bool { return k.Path == path }):
-		t.list.Kinds = append(t.list.Kinds, Kind{path, mode & unix.S_IFMT})
+		t.list.Kinds = append(t.list.Kinds, Kind{Path: path, Mode: mode & unix.S_IFMT})
 	}
 }
 

@@ -203,7 +203,7 @@ func (t *taker) kept(n *observe.Name, path string) error {
 	case unix.S_IFDIR:
 		return t.folder(n, path)
 	default:
-		t.list.Kinds = append(t.list.Kinds, Kind{path, n.Mode & unix.S_IFMT})
+		return t.special(n, path)
 	}
 	return nil
 }
@@ -333,7 +333,7 @@ func (t *taker) folder(n *observe.Name, path string) error {
 		return nil
 	}
 	if t.permits(n) {
-		t.list.Kinds = append(t.list.Kinds, Kind{path, n.Mode})
+		t.list.Kinds = append(t.list.Kinds, Kind{Path: path, Mode: n.Mode, Flags: Permissions})
 	}
 	f := t.folderAt(path)
 	switch began := t.run.Compiler.began(n.Path) && n.Bits&observe.Listed == 0; {

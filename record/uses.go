@@ -31,6 +31,10 @@ type programs struct {
 	clearers  uint64 // they list the folder for temporary files, to remove theirs
 	shells    uint64
 	python    uint64
+	// They are known, and have loaded a library that may be another one than theirs. It may obey anything
+	// and use times. Their own questions for the clock are still theirs: most compilers ask when they start,
+	// and nothing would be kept where LD_LIBRARY_PATH is set.
+	substituted uint64
 }
 
 func bitOf(id int) uint64 { return 1 << min(uint(id), 63) }
@@ -60,12 +64,12 @@ func (t *taker) programs() programs {
 		}
 	}
 	others := p.all &^ p.known
-	if strange := (&taker{run: t.run, known: p, reals: t.reals}).strange(); strange != 0 {
-		p.known &^= strange
-		others |= strange
-	}
+	strange, substituted := (&taker{run: t.run, known: p, reals: t.reals}).strange()
+	p.known &^= strange
+	others |= strange
+	p.substituted = substituted & p.known
 	p.timeless = t.timeless()
-	p.blind = p.known&^p.dates | p.timeless
+	p.blind = p.known&^(p.dates|p.substituted) | p.timeless
 	p.strangers = others &^ (p.shells | p.python | p.starters&^p.followers)
 	p.unknown = others != 0 || p.known == 0
 	return p
@@ -320,7 +324,7 @@ func (t *taker) world() {
 	w.Also = t.also()
 	s := Surroundings{Env: t.run.Env, Places: t.run.Places}
 	w.Variables = s.variables(w.Rule, w.Also)
-	if keepsProcessor && (t.native || t.known.unknown || t.saysNative()) {
+	if keepsProcessor && (t.native || t.mayAskAnything() || t.saysNative()) {
 		w.CPU = Processor()
 	}
 	// Shells ask for the host's name to set a variable that they do not export; Open MPI's
@@ -328,13 +332,16 @@ func (t *taker) world() {
 	if t.used(observe.UseHost, all&^(t.known.shells|t.known.wrappers)) {
 		w.Host = host()
 	}
-	if asked := t.askedLimits(); t.known.unknown && asked != 0 {
+	if asked := t.askedLimits(); t.mayAskAnything() && asked != 0 {
 		w.Asked, w.Limits = asked, limits(asked)
 	}
 }
 
 // obeysAny reports whether one of the programs may obey any variable.
-func (t *taker) obeysAny() bool { return t.known.unknown || t.variable }
+func (t *taker) obeysAny() bool { return t.mayAskAnything() || t.variable }
+
+// mayAskAnything reports whether one of the programs, or a library in one, is not known.
+func (t *taker) mayAskAnything() bool { return t.known.unknown || t.known.substituted != 0 }
 
 // also returns the names of variables that count beside those of the rule: those of the
 // terminal, if the command prints to one; those whose value is a folder in which something

@@ -85,6 +85,10 @@ func (s *Status) Kind() uint32 { return uint32(s.st.Mode) & unix.S_IFMT }
 // Owner returns the file's user in the upper half, and its group in the lower half.
 func (s *Status) Owner() uint64 { return uint64(s.st.Uid)<<32 | uint64(s.st.Gid) }
 
+// Device returns the numbers of a device, the major one in the upper half, the minor one in
+// the lower half; 0 for anything else.
+func (s *Status) Device() uint64 { return uint64(s.st.Rdev_major)<<32 | uint64(s.st.Rdev_minor) }
+
 // Unique returns the id of the mount, 0 if the kernel has no ids that it never reuses.
 func (s *Status) Unique() uint64 {
 	if s.st.Mask&mountUnique != 0 {
@@ -145,6 +149,7 @@ func (s *Status) askOld(fd int, name []byte, flags int) syscall.Errno {
 	}
 	s.st = unix.Statx_t{
 		Mode: uint16(old.Mode), Uid: old.Uid, Gid: old.Gid, Ino: old.Ino, Size: uint64(old.Size), Dev_major: unix.Major(old.Dev), Dev_minor: unix.Minor(old.Dev),
+		Rdev_major: unix.Major(old.Rdev), Rdev_minor: unix.Minor(old.Rdev),
 		Mtime: unix.StatxTimestamp{Sec: old.Mtim.Sec, Nsec: uint32(old.Mtim.Nsec)},
 		Ctime: unix.StatxTimestamp{Sec: old.Ctim.Sec, Nsec: uint32(old.Ctim.Nsec)},
 	}

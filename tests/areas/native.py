@@ -105,6 +105,8 @@ _CONTROLS = [
     _Control("limits not kept", "nolimits", {"record": [f"TestLimitsThatAreAskedForCount/{n}" for n in ("files", "memory", "all")]}, []),
     _Control("permits not kept", "nopermits", {"record": ["TestWhatMayBeDoneIsAskedOfWhoWantsTheResult/cd_dark"]}, []),
     _Control("owners not kept", "noowners", {"record": [f"TestOwnerCountsForWhoIsTold/{n}" for n in ("shell", "python")]}, []),
+    _Control("libraries from anywhere", "nosubstitutes", {"record": ["TestLibraryThatStandsBeforeAProgramsOwnIsForeignWhateverItsName"]}, []),
+    _Control("devices, pipes and sockets alike", "nospecials", {"record": ["TestWhatStatSaysOfAPipeCountsAsOfAFile/mtime", "TestDeviceThatIsAnotherByNowCounts"]}, []),
     _Control("folder not kept", "nofolder", _difference("folder that is asked for"), []),
     _Control(
         "modification times not kept", "nodates",

@@ -65,7 +65,7 @@ NOBODY = 2**64 - 1
 NEVER = number(0) * 3 + signed(0) * 3 + number(NOBODY)
 
 FULL = b"".join([
-    b"jclist\0\5",
+    b"jclist\0\6",
     table([
         (b"/etc/ld.so.cache", file(4, 0o100644, stamp(1), b"cache")),
         (b"/usr/bin/gcc", file(1, 0o100755, stamp(2), b"gcc")),
@@ -78,7 +78,11 @@ FULL = b"".join([
     ]),
     table([(b"/usr/bin/cc", text(b"gcc")), (b"/usr/bin/ld", text(b"x86_64-linux-gnu-ld"))]),
     table([(b"/closed/secret", number(13))]),
-    table([(b"/dev/null", number(0o020000))]),
+    table([
+        (b"/closed", number(0o040700) + number(1)),
+        (b"/dev/null", number(0o020000) + number(2) + number(1 << 32 | 3)),
+        (b"inc/pipe", number(0o010644) + number(1 | 4 | 8) + signed(1_700_000_000_123_456_789) + number(1000 << 32 | 100)),
+    ]),
     table([(b"/closed", number(10) + number(13)), (b"inc", number(2) + number(0))]),
     text(b"/home/user"), number(1), texts(b"PWD"),
     number(2), text(b"CPATH"), b"\1" + bytes(15), text(b"PATH"), b"\2" + bytes(15),
@@ -86,7 +90,7 @@ FULL = b"".join([
     text(b"\7" * 32),
 ])  # fmt: skip
 
-EMPTY = b"jclist\0\5" + number(0) * 6 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
+EMPTY = b"jclist\0\6" + number(0) * 6 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
 
 LISTS = [FULL, EMPTY]
 data = b"jcset\0\0\2" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)
