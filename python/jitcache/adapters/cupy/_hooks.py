@@ -137,19 +137,20 @@ def _program(original: Callable[..., Any]) -> Callable[..., Any]:
 
     if not isinstance(original, type):
         return functools.wraps(original)(make)
+    theirs: type = original
 
     class Kind(type(original)):  # type: ignore[misc]  # a class is made by what has made CuPy's
         def __call__(cls, *args: Any, **more: Any) -> Any:
             return make(*args, **more) if cls is ours else super().__call__(*args, **more)
 
         def __instancecheck__(cls, value: Any) -> bool:
-            return isinstance(value, original) if cls is ours else super().__instancecheck__(value)
+            return isinstance(value, theirs) if cls is ours else super().__instancecheck__(value)
 
         def __setattr__(cls, name: str, value: Any) -> None:
-            setattr(original, name, value) if cls is ours else super().__setattr__(name, value)
+            setattr(theirs, name, value) if cls is ours else super().__setattr__(name, value)
 
         def __delattr__(cls, name: str) -> None:
-            delattr(original, name) if cls is ours else super().__delattr__(name)
+            delattr(theirs, name) if cls is ours else super().__delattr__(name)
 
     about = {"__module__": original.__module__, "__qualname__": original.__qualname__, "__doc__": original.__doc__}
     ours = Kind(original.__name__, (original,), about)

@@ -234,7 +234,7 @@ def _of_aggregate(kind: type) -> list[Any]:
 def _is_of_core(value: Any) -> bool:
     """Whether something in an aggregate is what Triton puts there: a function from its own file."""
     function = getattr(getattr(value, "__func__", value), "fget", None) or getattr(value, "__func__", value)
-    return getattr(getattr(function, "__code__", None), "co_filename", None) == core.__file__
+    return bool(getattr(getattr(function, "__code__", None), "co_filename", None) == core.__file__)
 
 
 def _is_tritons(value: Any) -> bool:
