@@ -88,6 +88,36 @@ def test_options_are_in_the_key(linked: Linked, options: str) -> None:
     assert linked.compiles() == 2
 
 
+NAMED = ("'--options-file=o'", "['-optf', 'o']", "['-v', '--options-file=o']")
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_file_that_an_option_names_is_read_each_time(workspace: Workspace, named: str) -> None:
+    linked = Linked(workspace, "ptx")
+    options = f"ProgramOptions(arch='sm_80', ptxas_options={named})"
+    found = []
+    for text in ("-O0", "-O3"):
+        workspace.write("o", text)
+        found.append(linked.ask(options))
+    assert found[1] == linked.fresh(options) != found[0]
+
+
+def test_options_that_name_no_file_are_cached(workspace: Workspace) -> None:
+    linked = Linked(workspace, "ptx")
+    options = "ProgramOptions(arch='sm_80', ptxas_options=['-O1', '--maxrregcount=32', '--def-load-cache=ca', '-v'])"
+    assert linked.ask(options) == linked.ask(options) == linked.fresh(options)
+    assert linked.compiles() == 1
+
+
+def test_without_looking_at_options_a_file_that_changed_is_not_seen(workspace: Workspace) -> None:
+    linked = Linked(workspace, "ptx")
+    options = f"ProgramOptions(arch='sm_80', ptxas_options={NAMED[0]})"
+    workspace.write("o", "-O0")
+    found = linked.ask(options, WITHOUT="options")
+    workspace.write("o", "-O3")
+    assert linked.ask(options, WITHOUT="options") == found != linked.fresh(options)
+
+
 def test_one_of_many_processes_compiles(linked: Linked) -> None:
     assert len(linked.at_once()) == 1
     assert linked.compiles() == 1

@@ -6,6 +6,7 @@ the one that is asked for. $WITHOUT: the mechanisms.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
@@ -70,6 +71,8 @@ def take_out(what: str) -> None:
         _program._name_of = lambda *request: "/cupy/k.cu"
     elif what == "replaced":
         _hooks.replaced = lambda program: ""
+    elif what == "of the class":  # a function stands in for the class
+        _hooks._program = lambda original, whole=_hooks._program: functools.partial(whole(original))
     elif what == "guard":
         _hooks.unfit = lambda: ""
     elif what == "clear":

@@ -226,11 +226,12 @@ nvrtc.createProgram = lambda source, *more: original(source.replace("1", "2"), *
 }
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("what", REPLACED)
-def test_what_a_program_has_put_in_the_place_of_cupy_s_is_called(project: Project, what: str) -> None:
+def test_what_a_program_has_put_in_the_place_of_cupy_s_is_called(project: Project, what: str, when: str) -> None:
     call = "say(code=digest(compiled()), why=adapter.uncached())\n"
     plain = project.run(OURS + call)
-    other = project.run(REPLACED[what] + OURS + call)
+    other = project.run((REPLACED[what] + OURS if when == "before" else OURS + REPLACED[what]) + call)
     assert other["code"] != plain["code"]
     assert other["why"] == {"replaced": 1}
     assert project.run(OURS + call) == plain

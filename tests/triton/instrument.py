@@ -12,6 +12,7 @@ import textwrap
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
     from jitcache import Cache
+    from jitcache.adapters.triton import _changed as changed
     from jitcache.adapters.triton import _fingerprint as fingerprint
     from jitcache.adapters.triton import _group as group
     from jitcache.adapters.triton import _manager as manager
@@ -40,6 +41,22 @@ def take_out(what: str) -> None:
         manager.meanings = lambda source, backend: []
     elif what == "changed":  # what a program has changed in Triton
         meanings.note_changes = lambda backend, note: None
+    elif what == "data":  # what is no code says nothing
+        changed._CODE = object
+    elif what == "given":  # any attribute is Triton's
+        changed._GIVEN = Everything()
+    elif what == "partials":
+        changed._PARTIALS = ()
+    elif what == "bound":  # whatever it is bound to
+        changed._is_known_type = lambda value: True
+    elif what == "around":  # a function is its code
+        changed._held_by = lambda function: ()
+    elif what == "kinds":  # all types of functions are Triton's
+        meanings._is_tritons = lambda value, whole=meanings._is_tritons: isinstance(value, type) or whole(value)
+    elif what == "aggregates":
+        meanings._of_aggregate = lambda kind: list(kind.hash_attrs)
+    elif what == "code":
+        meanings.code_of = lambda code: (b"", None)
     elif what == "settings":
         meanings.note_settings = lambda note: None
     elif what == "claims":  # what says that it is Triton's is
@@ -93,6 +110,14 @@ def take_out(what: str) -> None:
         fingerprint._remembered = lambda cache, computes: computes()
     else:
         sys.exit(f"instrument: nothing is called {what!r}")
+
+
+class Everything(frozenset):
+    def __contains__(self, value):
+        return True
+
+    def issuperset(self, values):
+        return True
 
 
 def parsed(fn):

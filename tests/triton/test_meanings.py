@@ -61,6 +61,41 @@ make = C.make_ptx
 C.make_ptx = lambda self, *more: make(self, *more) + "// " + settings.N
 import settings"""
 
+# What kernels do not name: it is put into Triton, or is a kind of function.
+KINDS = """
+import ast, settings
+from triton.runtime.jit import JITFunction
+
+class Reader(ast.NodeTransformer):
+    def visit_Constant(self, node):
+        return ast.copy_location(ast.Constant(settings.N if node.value == 77 else node.value), node)
+
+class Mine(JITFunction):
+    def parse(self):
+        return Reader().visit(super().parse())
+
+def f(n):
+    return n * 77
+
+f = {}"""
+SHADOWED = """triton.jit(f)
+parse = f.parse
+f.parse = lambda: Reader().visit(parse())"""
+CONSTANTS = tuple(BEGIN + f"tl.tensor.C = tl.constexpr({n})" for n in (3, 4))
+TYPES = tuple(BEGIN + f"tl.tensor.TYPE = tl.{name}" for name in ("int8", "int16"))
+SPACES = tuple(BEGIN + f"import types\ntl.tensor.S = types.SimpleNamespace(N={n})" for n in (3, 4))
+FILLED = tuple(
+    BEGIN + f"import functools\ntl.tensor.f = functools.partialmethod(tl.tensor.to, tl.int{n})" for n in (8, 16)
+)
+OF_TEXTS = tuple(
+    f"import triton.backends.nvidia.compiler as c\nc.sm_arch_from_capability = 'sm_{{}}{x}'.format" for x in ("", "a")
+)
+TO_OTHERS = "import settings\n\nclass C:\n    __triton_builtin__ = True\n\nc = C()\nc.N = settings.N"
+SWAPPED = (
+    "import settings\n\n@triton.constexpr_function\ndef f(n):\n    return n\n\nf.fn.__code__ = settings.g.__code__"
+)
+AGGREGATE = "import settings\n\n@tl.core._aggregate\nclass P:\n    a: tl.tensor\n\nP.N = settings.N"
+
 BACKEND = """
 from triton.backends import backends
 from triton.backends.nvidia.compiler import CUDABackend
@@ -92,6 +127,12 @@ TWINS = {
     "an attribute of a function of Triton's by a text": Twins("getattr(f, 'N') * 1.0", GIVEN, NUMBERS),
     "an attribute of a type": Twins("T.N", "import settings\nT = tl.dtype('fp32')\nT.N = settings.N", NUMBERS),
     "an attribute that all types have": Twins("tl.load(x).dtype.N", "import settings\ntl.dtype.N = settings.N", NUMBERS),
+    "a constant that all tensors have": Twins("tl.load(x).C", "import settings", CONSTANTS),
+    "a type that all tensors have": Twins("tl.load(x).to(tl.load(x).TYPE)", "import settings", TYPES),
+    "an object of one of Python's types that all tensors have": Twins("tl.load(x).S.N", "import settings", SPACES),
+    "an attribute of a function that Triton has, by a text": Twins("getattr(tl.exp, 'N')", "import settings\ntl.exp.N = settings.N", NUMBERS),
+    "a kind of function that is read in another way": Twins("f(1)", KINDS.format("Mine(f)"), NUMBERS),
+    "what says that it is Triton's, in whose place something is put where nothing is compiled": Twins("c.N", TO_OTHERS, NUMBERS, before="if A == 1:\n        c = 3"),
     "a compiler of the program's": Twins("1", "import settings", (BACKEND.format(1), BACKEND.format(2))),
     "the sign of what is no number": Twins("A", constants=("float('nan'), 0", "-float('nan'), 0")),
     "how the program names its kernels": Twins("1", "import settings", ("N = 'one'", "N = 'two'"), how="(repr=lambda _: settings.N)"),
@@ -110,6 +151,10 @@ if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
         "an attribute by a text, meanwhile": Twins("f(2)", RUNS.format("return getattr(settings, 'N')"), NUMBERS),
         "all of a module, meanwhile": Twins("f(2)", RUNS.format("return vars(settings)['N']"), NUMBERS),
         "a module that has another name, meanwhile": Twins("f(2)", RUNS.format("return [m.N for m in (settings,)][0]"), NUMBERS),
+        "a method of tensors of which the program has filled in an argument": Twins("tl.load(x).f()", "import settings", FILLED),
+        "a method of a text that the program has put into Triton's compiler": Twins("1", "import settings", OF_TEXTS),
+        "code that the program has put into a function, meanwhile": Twins("f(2)", SWAPPED, tuple(f"def g(n):\n    return n * {n}" for n in (3, 4))),
+        "an attribute of an aggregate": Twins("P(tl.load(x)).N", AGGREGATE, NUMBERS),
         "a name that is also one of an inner function": Twins(
             "f(2)", "from settings import C\n\n@triton.constexpr_function\ndef f(n):\n    g = [C for C in (1,)]\n    return C.N", ("class S: N = 3\nC = S()", "class S: N = 4\nC = S()")
         ),
@@ -220,6 +265,26 @@ if hasattr(jit, "ConstexprFunction"):
             found.append(project.ours(code))
         assert asm(found[0]) != asm(found[1])
         assert [ran.said["count"] for ran in found] == [0, 0]
+
+    def test_what_triton_s_own_function_makes_of_a_program_s_is_the_program_s(project: Project) -> None:
+        """It is in Triton's file, and holds the program's."""
+        made = (
+            "@tl.core._tensor_member_fn\n@tl.core.builtin\ndef f(self, _semantic=None):\n    return tl.constexpr({})\n"
+        )
+        found = []
+        for number in (3, 4):
+            code = write(project, Twins("tl.load(x).f()", "import settings", (BEGIN + made.format(number), "")), 0)
+            found.append(project.ours(code))
+        assert asm(found[1]) == asm(project.check(code, TRITON_CACHE_DIR=str(project.folder / "other")))
+        assert asm(found[0]) != asm(found[1])
+
+    def test_a_function_that_is_read_in_another_way_is_not_taken_for_what_its_text_says(project: Project) -> None:
+        found = []
+        for number in (3, 4):
+            code = write(project, Twins("f(1)", KINDS.format(SHADOWED), (f"N = {number}", "")), 0)
+            found.append(project.ours(code))
+        assert asm(found[1]) == asm(project.check(code, TRITON_CACHE_DIR=str(project.folder / "other")))
+        assert asm(found[0]) != asm(found[1])
 
     def test_a_kernel_that_looks_outside_while_it_is_compiled_is_not_kept(project: Project) -> None:
         code = write(project, Twins("f()", OUTSIDE), 0)

@@ -2,12 +2,14 @@
 
 cuda.core's own key covers what it passes to the linker or to libNVVM. But it covers
 only the version of a library, and refuses libdevice. Here the content of both files is
-in the key, as are the variables that the library may obey.
+in the key, as are the variables that the library may obey. What else a library reads is
+not seen: with options that may name a file, nothing is kept.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from cuda.core import Program
@@ -25,6 +27,23 @@ if TYPE_CHECKING:
     from jitcache import Cache
 
     from ._job import Job
+
+
+#: Options of ptxas that name no file. This is an allow-list: ``--options-file``, for example, is read by nvJitLink.
+_NAMES = (
+    "allow-expensive-optimizations", "c", "compile-only", "def-load-cache", "def-store-cache", "device-debug",
+    "disable-warnings", "dlcm", "dscm", "fmad", "force-load-cache", "force-store-cache", "g", "generate-line-info",
+    "lineinfo", "maxrregcount", "opt-level", "position-independent-code", "preserve-relocs", "register-usage-level",
+    "return-at-end", "suppress-async-bulk-multicast-advisory-warning", "suppress-stack-size-warning", "v", "verbose",
+    "w", "warn-on-double-precision-use", "warn-on-local-memory-usage", "warn-on-spills", "warning-as-error",
+)  # fmt: skip
+_NO_FILE = re.compile(rf"-O\d|--?(?:{'|'.join(_NAMES)})(?:=\w+)?|\d+")
+
+
+def _may_name_a_file(options: Any) -> bool:
+    given = options.ptxas_options
+    texts = (given,) if isinstance(given, str) else given or ()
+    return not all(_NO_FILE.fullmatch(word) for text in texts for word in str(text).split())
 
 
 class _Log:
@@ -53,11 +72,13 @@ def _library_of(job: Job) -> str:
 
 
 def _key(job: Job, cache: Cache) -> Key | None:
-    """Return the key of a job; None if it is not known which library compiles it.
+    """Return the key of a job; None if it is not known which library compiles it, or what that reads.
 
-    That is also the case if the library's file has changed since the process started:
-    the process may have loaded the old one.
+    The library is not known if its file has changed since the process started: the
+    process may have loaded the old one.
     """
+    if _may_name_a_file(job.options):
+        return None
     more: dict[str, Any] = {}
     digest = None
     if job.code_type == "nvvm" and job.options.use_libdevice:

@@ -43,8 +43,9 @@ class _Thread(threading.local):
 
 _thread = _Thread()
 
-# CuPy's own functions, while ours replace them.
+# CuPy's own functions, while ours replace them, and ours.
 _originals: dict[str, Any] = {}
+_ours: dict[str, Any] = {}
 
 
 def unfit() -> str:
@@ -73,7 +74,8 @@ def attach(cache: Callable[[], Cache]) -> None:
     }
     for name, make in ours.items():
         _originals[name] = getattr(compiler, name)
-        setattr(compiler, name, make(_originals[name]))
+        _ours[name] = make(_originals[name])
+        setattr(compiler, name, _ours[name])
 
 
 def detach() -> None:
@@ -90,7 +92,7 @@ def _looking_up(cache: Callable[[], Cache], original: Callable[..., Any]) -> Cal
     def _compile_with_cache_cuda(*args: Any, **more: Any) -> Any:
         given = signature.bind(*args, **more)
         given.apply_defaults()
-        why = _refused(given.arguments)
+        why = _refused(given.arguments) or ("replaced" if compiler._NVRTCProgram is not _ours["_NVRTCProgram"] else "")
         if not why:
             given.arguments["cache_in_memory"] = True
             _thread.cache = cache()
@@ -118,10 +120,13 @@ def _refused(given: Mapping[str, Any]) -> str:
 
 
 def _program(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes the place of CuPy's class for NVRTC's programs: a class, if that is one.
+
+    What a program changes in it afterwards is changed in CuPy's, which compiles for the program's subclasses too.
+    """
     signature = inspect.signature(original)
 
-    @functools.wraps(original, updated=())
-    def _nvrtc_program(*args: Any, **more: Any) -> Any:
+    def make(*args: Any, **more: Any) -> Any:
         if _thread.cache is None:
             return original(*args, **more)
         if replaced(original):
@@ -130,7 +135,26 @@ def _program(original: Callable[..., Any]) -> Callable[..., Any]:
         given.apply_defaults()
         return Program(_thread.cache, **given.arguments)
 
-    return _nvrtc_program
+    if not isinstance(original, type):
+        return functools.wraps(original)(make)
+    theirs: type = original
+
+    class Kind(type(original)):  # type: ignore[misc]  # a class is made by what has made CuPy's
+        def __call__(cls, *args: Any, **more: Any) -> Any:
+            return make(*args, **more) if cls is ours else super().__call__(*args, **more)
+
+        def __instancecheck__(cls, value: Any) -> bool:
+            return isinstance(value, theirs) if cls is ours else super().__instancecheck__(value)
+
+        def __setattr__(cls, name: str, value: Any) -> None:
+            setattr(theirs, name, value) if cls is ours else super().__setattr__(name, value)
+
+        def __delattr__(cls, name: str) -> None:
+            delattr(theirs, name) if cls is ours else super().__delattr__(name)
+
+    about = {"__module__": original.__module__, "__qualname__": original.__qualname__, "__doc__": original.__doc__}
+    ours = Kind(original.__name__, (original,), about)
+    return ours
 
 
 class _Spared(dict[Any, str]):

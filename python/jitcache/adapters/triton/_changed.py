@@ -6,6 +6,9 @@ that the kernel looks up as a global, and Triton's key has only the files that T
 
 from __future__ import annotations
 
+import datetime as dt
+import functools
+import inspect
 import operator
 import os
 import sys
@@ -40,9 +43,26 @@ _ROOTS = {"triton", "jitcache", "nanobind", "pybind11_builtins", *getattr(sys, "
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, tuple, list, dict)
 _HOLD_NOTHING = {
-    *_PLAIN, types.ModuleType, types.BuiltinFunctionType, types.GetSetDescriptorType, types.MemberDescriptorType,
-    types.WrapperDescriptorType,
+    *_PLAIN, types.ModuleType, types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType, inspect.Signature,
 }  # fmt: skip
+# What in a class is no data: code, which counts if it is not Triton's, and descriptors of Python's.
+_CODE = (
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.GetSetDescriptorType,
+    types.MemberDescriptorType, types.WrapperDescriptorType, type, property, staticmethod, classmethod,
+    functools.cached_property,
+)  # fmt: skip
+#: The attributes that Triton and Python give to Triton's functions. This is an allow-list: all others count.
+_GIVEN = frozenset((
+    "__isabstractmethod__", "__mro_entries__", "__signature__", "__triton_builtin__", "__wrapped__",
+    "_must_use_result", "signature",
+))  # fmt: skip
+# Of what Python's modules have instances in Triton that can be called, with nothing of a program's in them.
+_TYPING = ("typing", "types")
+# What functions of libraries in C are bound to.
+_OF_C = (types.ModuleType, type(dt.datetime_CAPI))
+_PARTIALS = (functools.partial, functools.partialmethod)
+_INNER = ("__func__", "__wrapped__", "fn", "func")
 
 
 class _Seen(NamedTuple):
@@ -61,11 +81,15 @@ def note_changes(backend: Any, note: Callable[[str, Any], None]) -> None:
     """Call ``note`` with a name and a value for each thing in Triton, and each backend, that is not Triton's."""
     found = [*_foreign(), *_of_backend(type(backend))]
     for name, value in sorted(found, key=operator.itemgetter(0)):
-        note(name, _parts(value) if isinstance(value, property) else getattr(value, "__func__", value))
+        for label, part in _foreign_parts(name, value):
+            note(label, part)
+    told = {name for name, _ in found}
     for kind in dict.fromkeys(_seen[core.__name__].classes):
+        where = f"{core.__name__}.{kind.__qualname__}"
         for name, value in vars(kind).items():
-            # Plain values do not tell whose they are, and every process has these classes.
-            if type(value) in _PLAIN and name[:2] != "__":
+            # Data do not tell whose they are, and every process has these classes.
+            is_code = isinstance(value, _CODE) or hasattr(value, "fn") or f"{where}.{name}" in told
+            if name[:2] != "__" and not is_code:
                 note(f"{kind.__qualname__}.{name}", value)
 
 
@@ -108,28 +132,89 @@ def _parts(value: property) -> tuple[Any, ...]:
     return (value.fget, value.fset, value.fdel)
 
 
+def _foreign_parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what is not Triton's in something in Triton, so that it is described and not taken for what holds it."""
+    if isinstance(value, property):
+        yield name, _parts(value)
+    elif type(value) is types.FunctionType and _is_in_known_file(value):
+        for label, part in _held_by(value):
+            if not _is_known(part) and not _is_at_home(part):
+                yield f"{name} {label}", part
+        wrapped = getattr(getattr(value, "__wrapped__", None), "__dict__", {})
+        for label, part in value.__dict__.items():
+            if label not in _GIVEN and wrapped.get(label, wrapped) is not part:
+                yield f"{name}.{label}", part
+    elif type(value) in _PARTIALS and _is_known(value.func):
+        yield f"{name} arguments", (value.args, value.keywords)
+    else:
+        yield name, getattr(value, "__func__", value)
+
+
+def _is_at_home(value: Any) -> bool:
+    """Whether something is in Triton under its own name, and is looked at there.
+
+    Triton imports modules while it compiles, which hold the same things again.
+    """
+    found: Any = sys.modules.get(str(getattr(value, "__module__", "")))
+    if not str(getattr(found, "__name__", "")).startswith("triton"):
+        return False
+    for part in str(getattr(value, "__qualname__", "")).split("."):
+        found = getattr(found, part, None)
+    return found is value
+
+
+def _held_by(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield what a function holds: its variables from around it, and the attributes that such functions have."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # it has no value yet
+            continue
+    for name, value in function.__dict__.items():
+        if name in _GIVEN:
+            yield name, value
+
+
 def _is_usual(value: Any) -> bool:
     """Whether something is known at a glance: most of what is in Triton is."""
     kind = type(value)
     if kind is types.FunctionType:
-        return not value.__dict__ and _known_files.get(value.__code__.co_filename, False)
+        return not value.__dict__ and value.__closure__ is None and _known_files.get(value.__code__.co_filename, False)
     return kind in _HOLD_NOTHING or kind.__module__ == "nanobind"
 
 
-def _is_known(value: Any) -> bool:
-    """Whether something is Triton's, or can be in Triton without the program's doing."""
+def _is_known(value: Any, met: tuple[int, ...] = ()) -> bool:
+    """Whether something is Triton's, or can be in Triton without the program's doing. ``met``: what it is a part of."""
     kind = type(value)
-    if kind is types.FunctionType:
-        return _is_in_known_file(value) and (not value.__dict__ or all(map(_is_known, value.__dict__.values())))
-    if kind in _HOLD_NOTHING or kind.__module__ == "nanobind":
+    if kind in _HOLD_NOTHING or id(value) in met:
         return True
+    if kind is types.FunctionType:
+        if not _is_in_known_file(value) or not _GIVEN.issuperset(value.__dict__):
+            return False
+        inside = (*met, id(value))
+        return all(type(part) in _HOLD_NOTHING or _is_known(part, inside) for _, part in _held_by(value))
+    if kind.__module__ == "nanobind":
+        return True
+    if kind is types.BuiltinFunctionType:  # a method, if it is bound to something; a capsule is its library's
+        bound = value.__self__
+        return bound is None or type(bound) in _OF_C or _is_known_type(bound)
     if isinstance(value, type):
-        return _is_root(value.__module__) or _is_in_known_files(value)
+        return _is_known_type(value)
     if kind is property:
-        return all(part is None or _is_known(part) for part in _parts(value))
-    # A method, a decorated function, a function of Triton's kind, a partial.
-    inner = (getattr(value, name, None) for name in ("__func__", "__wrapped__", "fn", "func"))
-    return _is_root(kind.__module__) and all(part is None or _is_known(part) for part in inner)
+        return all(part is None or _is_known(part, met) for part in _parts(value))
+    if kind in _PARTIALS:  # its arguments count
+        return False
+    # A method, a decorated function, a function of Triton's kind.
+    inside = (*met, id(value))
+    inner = [part for part in (getattr(value, name, None) for name in _INNER) if part is not None]
+    if not _is_root(kind.__module__) or not all(_is_known(part, inside) for part in inner):
+        return False
+    of_python = str(kind.__module__).partition(".")[0] not in ("triton", *_TYPING)
+    return bool(inner) or not of_python or not callable(value)
+
+
+def _is_known_type(value: Any) -> bool:
+    return isinstance(value, type) and (_is_root(value.__module__) or _is_in_known_files(value))
 
 
 def _is_root(module: object) -> bool:

@@ -20,7 +20,7 @@ from triton.compiler.compiler import IRSource
 from triton.language import core, standard
 from triton.runtime import jit
 
-from jitcache._code import Unkeyable
+from jitcache._code import Unkeyable, code_of
 
 from ._changed import note_changes
 from ._reads import reads
@@ -38,6 +38,9 @@ _RUN: Any = getattr(jit, "ConstexprFunction", ())
 
 # The attributes that every function of Triton's kind has, taken from one of Triton's own.
 _OF_FUNCTIONS = frozenset(vars(standard.cdiv)) | {"__func__"}
+
+# Those that a function has after it was launched: functions and classes of Triton's.
+_OF_LAUNCHES = ("ASTSource", "CompiledKernel", "compile")
 
 _FOLDER = os.path.dirname(os.path.abspath(triton.__file__)) + os.sep
 
@@ -87,6 +90,11 @@ class _Walk:
         scope = dict(f.fn.__globals__)
         scope.update(zip(f.fn.__code__.co_freevars, (_content(cell) for cell in f.fn.__closure__ or ())))
         self.note(f"{f.fn.__name__}(", (f.fn.__defaults__, f.fn.__kwdefaults__))
+        if not _is_tritons(type(f)):  # it may be read in another way
+            self.note(f"{f.fn.__name__} is", type(f))
+        for name, held in _added(f):
+            if hasattr(type(f), name):
+                self.note(f"{f.fn.__name__}.{name}", held)
         if isinstance(f, _RUN):
             self._run(f.fn, scope)
         else:
@@ -105,6 +113,7 @@ class _Walk:
 
         for chain in looked_up(fn, scope):
             self._chain(chain, scope[chain[0]])
+        self.notes.append(f"code = {hashlib.sha256(code_of(fn.__code__)[0]).hexdigest()}")
         self.notes.append(f"python = {python()}")
 
     def _chain(self, chain: tuple[str, ...], value: Any) -> None:
@@ -142,8 +151,7 @@ class _Walk:
         if isinstance(value, core.dtype):
             return f"dtype {value} {_held_by(self, value)}"
         if getattr(value, "__triton_aggregate__", False) and isinstance(value, type):
-            attributes: Any = getattr(value, "hash_attrs")  # noqa: B009  its functions, by which Triton hashes it
-            return f"{value.__qualname__} {self._text(list(attributes))}"
+            return f"{value.__qualname__} {self._text(_of_aggregate(value))}"
         if _is_tritons(value):
             return f"{value.__module__}.{value.__qualname__}"
         if _is_tritons(kind) and dataclasses.is_dataclass(kind):  # a layout
@@ -201,8 +209,32 @@ def _added(f: Any) -> list[tuple[str, Any]]:
     return [
         (name, held)
         for name, held in sorted(getattr(f, "__dict__", {}).items())
-        if name not in _OF_FUNCTIONS and not hasattr(type(f), name)
+        if name not in _OF_FUNCTIONS
+        and isinstance(getattr(type(f), name, None), (type(None), types.FunctionType))
+        and not (name in _OF_LAUNCHES and _is_tritons(held))
     ]
+
+
+def _of_aggregate(kind: type) -> list[Any]:
+    """Return the functions of an aggregate by which Triton hashes it, and what else a program has set on it."""
+    hashed: list[Any] = list(getattr(kind, "hash_attrs", ()))
+    made = {id(f) for f in hashed}
+    return [
+        *hashed,
+        *(
+            (name, held)
+            for c in kind.__mro__
+            if not _is_tritons(c) and c is not object
+            for name, held in sorted(vars(c).items())
+            if not name.startswith("__") and name != "hash_attrs" and id(held) not in made and not _is_of_core(held)
+        ),
+    ]
+
+
+def _is_of_core(value: Any) -> bool:
+    """Whether something in an aggregate is what Triton puts there: a function from its own file."""
+    function = getattr(getattr(value, "__func__", value), "fget", None) or getattr(value, "__func__", value)
+    return bool(getattr(getattr(function, "__code__", None), "co_filename", None) == core.__file__)
 
 
 def _is_tritons(value: Any) -> bool:
@@ -245,4 +277,6 @@ def _may_be_read(value: Any) -> bool:
     allowed = knobs.compilation.allow_non_constexpr_globals if knobs else os.environ.get(_ANY_GLOBALS, "0") != "0"
     if allowed or type(value) in _PLAIN or callable(value) or isinstance(value, (types.ModuleType, tuple)):
         return True
-    return str(getattr(value, "__module__", "")).startswith("triton")
+    return str(getattr(value, "__module__", "")).startswith("triton") or any(
+        getattr(value, claim, False) for claim in ("__triton_builtin__", "__triton_aggregate__")
+    )
