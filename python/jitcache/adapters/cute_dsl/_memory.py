@@ -11,11 +11,10 @@ its file and by all results that it remembers. Then a trace must not have run it
 
 from __future__ import annotations
 
-import gc
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jitcache._code import Unkeyable
+from jitcache._remembered import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,19 +44,8 @@ class Memory(NamedTuple):
     @classmethod
     def of(cls, function: Any, described: bytes | None, describe: Callable[[Any, Any], bytes]) -> Memory:
         """Return what a function remembers now. Raises Unkeyable if that cannot be seen."""
-        info = function.cache_info()
-        # What the garbage collector sees: the function's type; if the memory is bounded, key, result and type of each
-        # link; the table, which has the results if it is not bounded; and more.
-        inside = gc.get_referents(function)
-        links = inside[1 : 1 + 3 * info.currsize] if info.maxsize is not None else []
-        table = inside[1 + len(links)] if len(inside) > 1 + len(links) else None
-        if type(table) is not dict or len(table) != info.currsize:
-            raise Unkeyable("memoised function", function.__qualname__)
-        pairs = list(zip(links[::3], links[1::3]) if links else table.items())
-        if any(key not in table for key, _ in pairs):
-            raise Unkeyable("memoised function", function.__qualname__)
-        items = [Item(*pair, describe(*pair)) for pair in pairs]
-        return cls(function, described, info.misses, {item.identity: item for item in items})
+        items = [Item(*pair, describe(*pair)) for pair in remembered(function)]
+        return cls(function, described, function.cache_info().misses, {item.identity: item for item in items})
 
     def foreign(self, before: Memory | None = None) -> list[Item]:
         """Return the items that may come from values other than the present. Those newer than ``before`` do not."""

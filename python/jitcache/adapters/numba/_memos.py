@@ -8,21 +8,17 @@ counts by what that compile looked at.
 
 from __future__ import annotations
 
-import gc
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ._code import Unkeyable
+from jitcache._remembered import remembered
 
 if TYPE_CHECKING:
     from ._seen import Seen
 
 # By memo, the results that were made while a compile was watched, by argument, and what those compiles looked at.
 _made: weakref.WeakKeyDictionary[Any, tuple[dict[Any, Any], list[Seen]]] = weakref.WeakKeyDictionary()
-
-
-_LINK = "_lru_list_elem"  # the class of these links
 
 
 class _Here(threading.local):
@@ -35,25 +31,7 @@ _here = _Here()
 
 
 def _results(memo: Any) -> dict[Any, Any]:
-    """Return the results that a memo has, by argument. Python shows them to its garbage collector only.
-
-    A memo with a bound shows arguments and results in turn, each pair before the class of
-    its link, and then its own dictionary from arguments to links.
-    """
-    count = memo.cache_info().currsize
-    held = [one for one in gc.get_referents(memo) if getattr(one, "__name__", "") != _LINK]
-    if held[:1] == [type(memo)]:
-        del held[0]
-    linked = dict(zip(held[0 : 2 * count : 2], held[1 : 2 * count : 2])) if _is_bounded(memo) else {}
-    own = next((one for one in held[2 * len(linked) :] if type(one) is dict and one is not memo.__dict__), None)
-    found = linked or own
-    if found is None or own is None or len(found) != count or found.keys() != own.keys():
-        raise Unkeyable("memo", memo)
-    return dict(found)
-
-
-def _is_bounded(memo: Any) -> bool:
-    return memo.cache_info().maxsize is not None
+    return dict(remembered(memo))
 
 
 def before(memo: Any) -> list[tuple[Any, Any]]:
