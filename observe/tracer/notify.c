@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -91,6 +92,12 @@ static int start_thread(void)
 }
 
 int jo_notify_listener(void) { return notices; }
+
+int jo_notify_waits(void)
+{
+	struct pollfd p = {.fd = notices, .events = POLLIN};
+	return notices >= 0 && poll(&p, 1, 0) > 0 && (p.revents & POLLIN) != 0;
+}
 
 int jo_notify_start(pid_t child, int listener, int *sync)
 {

@@ -17,6 +17,9 @@ int jo_notify_start(pid_t child, int listener, int *sync);
  * none. */
 int jo_notify_listener(void);
 
+/* jo_notify_waits reports whether a process waits for an answer that nobody has begun to give. */
+int jo_notify_waits(void);
+
 /* The lock for everything that the thread and the tracer share. */
 void jo_notify_lock(void);
 void jo_notify_unlock(void);

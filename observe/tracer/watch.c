@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "notify.h"
 #include "output.h"
 
 enum {
@@ -22,8 +23,6 @@ enum {
 	 * on a busy machine that took more than 200 ms. */
 	GRACE_MS = 200,
 	WORKING_MS = 1000,
-	/* A rest that has asked the kernel for nothing for so long sleeps. */
-	ASLEEP_MS = 2 * TICK_MS,
 };
 
 static cpu_set_t before, one;
@@ -89,6 +88,14 @@ void jo_watch_asked(jo_process *p, pid_t whom)
 
 static volatile sig_atomic_t due;
 
+/* A process that waits for the tracer's answer sleeps like a daemon, and so does a shell whose
+ * programs take turns with it. So what the tree does since the last tick, or did in the tick
+ * before, is work: a daemon that wakes ten times a second is asleep in between. */
+static atomic_int saw;
+static int busy;
+
+void jo_watch_saw(void) { atomic_store_explicit(&saw, 1, memory_order_relaxed); }
+
 static void tick(int signal)
 {
 	(void)signal;
@@ -136,6 +143,7 @@ int jo_watch_tick(void)
 	if (!due)
 		return 0;
 	due = waiting = 0;
+	busy = atomic_exchange_explicit(&saw, 0, memory_order_relaxed);
 	if (passing)
 		jo_output_pass();
 	if (pinned && now_ms() - since >= PINNED_MS)
@@ -143,13 +151,6 @@ int jo_watch_tick(void)
 	rest();
 	return 1;
 }
-
-/* A process that waits for the tracer's answer sleeps like a daemon, and so does a shell whose
- * programs take turns with it. */
-static atomic_int saw;
-static int64_t last;
-
-void jo_watch_saw(void) { atomic_store_explicit(&saw, 1, memory_order_relaxed); }
 
 static int working;
 
@@ -161,12 +162,10 @@ static void look(pid_t id)
 
 int jo_watch_over(void)
 {
-	int64_t now = now_ms(), passed = now - ended;
+	int64_t passed = now_ms() - ended;
 	if (!ending || passed < GRACE_MS || JO_WITHOUT(GRACE))
 		return 0;
-	if (atomic_exchange_explicit(&saw, 0, memory_order_relaxed))
-		last = now;
-	working = now - last < ASLEEP_MS;
+	working = busy || atomic_load_explicit(&saw, memory_order_relaxed) || jo_notify_waits();
 	jo_process_each(look);
 	return !working || passed >= WORKING_MS || JO_WITHOUT(WORKING);
 }
