@@ -119,6 +119,16 @@ def test_machine_that_lives_is_not_taken_for_dead_where_its_pulse_is_seen_late(
         assert compiled(one).count("k") == 1
 
 
+def processes_with(word: str) -> list[int]:
+    """The processes with a word in their command lines. Any may end meanwhile."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if word.encode() in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+    return found
+
+
 def test_disk_that_stops_answering_keeps_no_helper(
     machine: Callable[..., Machine], loopback: Path, tmp_path: Path
 ) -> None:
@@ -129,8 +139,8 @@ def test_disk_that_stops_answering_keeps_no_helper(
         one.sent()
         two.compile("before")
         two.sent()
-        (server,) = (p for p in Path("/proc").glob("[0-9]*") if str(place).encode() in (p / "cmdline").read_bytes())
-        os.kill(int(server.name), signal.SIGSTOP)
+        (server,) = processes_with(str(place))
+        os.kill(server, signal.SIGSTOP)
         try:
             began = time.monotonic()
             assert two.compile("a", "b") == "[0, 2]"
@@ -139,7 +149,7 @@ def test_disk_that_stops_answering_keeps_no_helper(
             while "down for" not in program("remote", "status", **two.env).stdout:
                 assert time.monotonic() < end, "the helper waits for the disk"
         finally:
-            os.kill(int(server.name), signal.SIGCONT)
+            os.kill(server, signal.SIGCONT)
         assert heals(two)
         two.sent(60)
 
