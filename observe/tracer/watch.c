@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "notify.h"
 #include "output.h"
 
 enum {
@@ -160,12 +159,12 @@ static void look(pid_t id)
 	working |= state != 0 && state != 'S';
 }
 
-int jo_watch_over(void)
+int jo_watch_over(int asks)
 {
 	int64_t passed = now_ms() - ended;
 	if (!ending || passed < GRACE_MS || JO_WITHOUT(GRACE))
 		return 0;
-	working = busy || atomic_load_explicit(&saw, memory_order_relaxed) || jo_notify_waits();
+	working = busy || atomic_load_explicit(&saw, memory_order_relaxed) || asks;
 	jo_process_each(look);
 	return !working || passed >= WORKING_MS || JO_WITHOUT(WORKING);
 }
