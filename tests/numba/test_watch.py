@@ -148,3 +148,22 @@ def test_locks_that_a_fork_finds_held_are_free_in_the_child(project: Project) ->
         print("jitcache.adapters.numba._lock" in held, "jitcache.adapters.numba._hooks._lock" in held)
     """
     assert project.check(code).out.splitlines() == ["[] 2.0", "True True"]
+
+
+def test_an_interrupt_of_a_look_of_ours_leaves_what_is_read_seen(project: Project) -> None:
+    """What ours does is not noted, and Ctrl-C may come in the middle of it."""
+    code = """
+        import jitcache.adapters.numba
+        jitcache.adapters.numba.install()
+        from jitcache.adapters.numba import _contexts
+        from jitcache.adapters.numba._seen import here
+        from numba.core.registry import cpu_target
+        def interrupted(path):
+            raise KeyboardInterrupt
+        _contexts.versioned = interrupted
+        try:
+            cpu_target.typing_context.insert_user_function("another", None)
+        except KeyboardInterrupt:
+            print("interrupted", here.quiet)
+    """
+    assert project.check(code).out == "interrupted False"
