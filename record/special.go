@@ -1,7 +1,6 @@
 package record
 
 import (
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +28,7 @@ func (t *taker) special(n *observe.Name, path string) error {
 	if now := &t.status.Stamp; now.Ino != n.Stamp.Ino || now.Dev != n.Stamp.Dev {
 		return request.Refuse(n.Path, "was changed meanwhile")
 	}
-	isOurs := !isOfMachine(n.Path)
+	isOurs := !t.isOfMachine(n.Path)
 	if device := t.status.Device(); device != 0 && (isOurs || device>>32 == ofMemory) {
 		k.Flags, k.Device = k.Flags|Numbered, device
 	}
@@ -51,9 +50,9 @@ func (t *taker) special(n *observe.Name, path string) error {
 
 // isOfMachine reports whether a path leads into /dev, and not into the memory that anybody
 // may use there.
-func isOfMachine(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	return err == nil && strings.HasPrefix(real, "/dev/") && !strings.HasPrefix(real, "/dev/shm/")
+func (t *taker) isOfMachine(path string) bool {
+	real := t.real(path)
+	return strings.HasPrefix(real, "/dev/") && !strings.HasPrefix(real, "/dev/shm/")
 }
 
 // kinds compares devices, pipes and sockets, and the permissions of folders.

@@ -52,12 +52,12 @@ func (t *taker) outside(path string) (string, error) {
 	return found, nil
 }
 
-// real returns the path without links of a folder, "" if it does not exist.
-func (t *taker) real(folder string) string {
-	real, known := t.reals[folder]
+// real returns a path without links, "" if nothing is there.
+func (t *taker) real(path string) string {
+	real, known := t.reals[path]
 	if !known {
-		real, _ = filepath.EvalSymlinks(folder)
-		t.reals[folder] = real
+		real, _ = filepath.EvalSymlinks(path)
+		t.reals[path] = real
 	}
 	return real
 }

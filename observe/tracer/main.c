@@ -197,7 +197,7 @@ static int observe(void)
 			jo_watch_saw();
 			jo_trace_event(id, what);
 		}
-		if (!reported && jo_processes() > 0 && jo_watch_over(jo_notify_waits()))
+		if (!reported && jo_processes() > 0 && jo_watch_over(jo_notify_waits))
 			outlive();
 		repeat = jo_trace_again();
 		jo_notify_unlock();

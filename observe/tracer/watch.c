@@ -159,14 +159,17 @@ static void look(pid_t id)
 	working |= state != 0 && state != 'S';
 }
 
-int jo_watch_over(int asks)
+int jo_watch_over(int (*asks)(void))
 {
 	int64_t passed = now_ms() - ended;
 	if (!ending || passed < GRACE_MS || JO_WITHOUT(GRACE))
 		return 0;
-	working = busy || atomic_load_explicit(&saw, memory_order_relaxed) || asks;
-	jo_process_each(look);
-	return !working || passed >= WORKING_MS || JO_WITHOUT(WORKING);
+	if (passed >= WORKING_MS || JO_WITHOUT(WORKING))
+		return 1;
+	working = busy || atomic_load_explicit(&saw, memory_order_relaxed) || asks();
+	if (!working)
+		jo_process_each(look);
+	return !working;
 }
 
 void jo_watch_stop(void)

@@ -30,10 +30,10 @@ void jo_watch_wait(void);
 int jo_watch_tick(void);
 
 /* jo_watch_over reports whether the time that jo_watch_end gave is over; a rest that works is
- * given more. asks tells that a process waits for the tracer's answer, which is work.
+ * given more. asks tells whether a process waits for the tracer's answer, which is work.
  * jo_watch_saw tells that the tree did something that the tracer is told, which is work too. Any
  * thread may call it. jo_watch_stop ends the timer, unless something waits for it. */
-int jo_watch_over(int asks);
+int jo_watch_over(int (*asks)(void));
 void jo_watch_saw(void);
 void jo_watch_stop(void);
 
