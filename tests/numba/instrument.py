@@ -114,6 +114,8 @@ def take_out(what: str) -> None:
         take_out_records(_overloads, _record)
     elif what == "registered":
         _registered.Registrations.counting = lambda self, asked, since=0: []
+    elif what == "installed":
+        _hooks._PLACES[:] = [place for place in _hooks._PLACES if place[1] != "install_registry"]
     elif what == "remembering":
         found = _registered.Registrations.all
 

@@ -10,9 +10,9 @@ from project import ROOT, Project
 
 FUNCTIONS = 24
 
-# Making keys and looking once through all that is registered takes 4 ms more than Numba's own cache does,
-# of the 205 that Numba takes to get ready.
-FIRST = 1.03
+# Making keys and looking once through all that is registered takes 4 ms more than Numba's own cache does. Numba gets
+# ready in 4 of 230 ms less, as its registries are not asked for what they do not have. Both are measured to 1 %.
+FIRST = 1.01
 
 MODULE = """
 import numba
@@ -55,21 +55,27 @@ TIME = f"""
         print(time.thread_time() - start)
 """
 
-# The functions of ours that run while Numba gets ready, and after it.
+# The functions of ours that run while Numba gets ready, and after it; and how often Numba puts what is in a registry.
 RUN = """
     import a, numpy, numpy.ma, sys
     sig = (a.f0.typeof_pyval(numpy.ones(3)),)
-    found = []
+    found, puts = [], []
     def profile(frame, event, arg):
         if event == "call" and "jitcache" in frame.f_code.co_filename:
             found.append(frame.f_code.co_name)
+        elif event == "call" and frame.f_code.co_name == "install_registry":
+            puts.append(frame)
     for part in (a.f0.targetctx.refresh, lambda: a.f0.compile(sig)):
         sys.setprofile(profile)
         part()
         sys.setprofile(None)
         print(*found)
         found.clear()
+    print(len(puts))
 """
+
+# Numba has 18 registries, some of which grow while they are installed. It asks each of them some 250 times.
+PUTS = 400
 
 
 class Times:
@@ -120,9 +126,7 @@ def compared(project: Project, most: int, **env: str) -> tuple[float, float]:
     for rounds in range(most):
         ours.take(**env)
         own.take()
-        # What Numba does to get ready is the same (below), and differs from run to run by more than what is looked for.
-        ready = min(ours.ready, own.ready)
-        first, other = (ready + ours.first) / (ready + own.first), ours.other / own.other
+        first, other = (ours.ready + ours.first) / (own.ready + own.first), ours.other / own.other
         if rounds >= 4 and first <= FIRST and other <= 1.0:
             break
     print(f"ready {ours.ready * 1e3:.1f} ms, Numba's own {own.ready * 1e3:.1f} ms")
@@ -140,15 +144,67 @@ def test_warm_call_is_no_slower_than_numba_s_own(project: Project) -> None:
 def test_nothing_of_ours_looks_up_anything_while_numba_gets_ready(project: Project) -> None:
     project.write(a=MODULE)
     project.check(FILL)
-    ready, later = project.check(RUN).out.splitlines()
-    # Who puts something into Numba's contexts is asked each time. And there is a wrapper that has nothing to do
-    # yet, for three models of data that Numba looks up.
-    asked = ("put", "_is_put_by_others")
+    ready, later, puts = project.check(RUN).out.splitlines()
+    # Who puts something into Numba's contexts is asked each time, and registries whether they have something new. And
+    # there is a wrapper that has nothing to do yet, for three models of data that Numba looks up.
+    asked = ("put", "_is_put_by_others", "install_registry", "<listcomp>")
     assert len([name for name in ready.split() if name not in asked]) <= 5
     assert "key_parts" in later.split()
+    assert int(puts) <= PUTS
+
+
+def test_what_is_registered_later_is_installed(project: Project) -> None:
+    """Also what is registered in the middle of an installation: registries are asked again once they have grown."""
+    code = """
+        import jitcache.adapters.numba
+        jitcache.adapters.numba.install()
+        import numba
+        from numba import types
+        from numba.core.typing.templates import AbstractTemplate, builtin_registry, signature
+        from numba.extending import lower_builtin, overload
+
+        def outer(x): pass
+        def inner(x): pass
+        def other(x): pass
+        registered = []
+
+        class Inner(AbstractTemplate):
+            key = inner
+            def generic(self, args, kws):
+                return signature(args[0], *args)
+
+        class Outer(Inner):
+            key = outer
+            def __init__(self, context):
+                super().__init__(context)
+                if not registered:
+                    registered.append(Inner)
+                    builtin_registry.register(Inner)
+                    builtin_registry.register_global(inner, types.Function(Inner))
+                    lower_builtin(inner, types.Any)(lambda context, builder, sig, args: args[0])
+
+        def call(function):
+            return numba.njit(lambda x: function(x) + 1)(1)
+
+        @numba.njit
+        def itself(x):
+            return x
+        print(call(itself))
+        builtin_registry.register(Outer)
+        builtin_registry.register_global(outer, types.Function(Outer))
+        lower_builtin(outer, types.Any)(lambda context, builder, sig, args: args[0])
+        print(call(outer), call(inner))
+        overload(other)(lambda x: lambda x: x)
+        print(call(other))
+    """
+    assert project.check(code).out.split() == ["2", "2", "2", "2"]
 
 
 def test_without_remembering_what_is_registered_a_warm_call_is_slower(project: Project) -> None:
-    first, other = compared(project, 2, WITHOUT="remembering")
+    _first, other = compared(project, 2, WITHOUT="remembering")
     assert other > 1.0
-    assert first > FIRST
+
+
+def test_without_knowing_what_is_installed_numba_asks_its_registries_again(project: Project) -> None:
+    project.write(a=MODULE)
+    assert int(project.check(RUN, WITHOUT="installed").out.splitlines()[-1]) > 10 * PUTS
