@@ -75,6 +75,14 @@ def take_out(what: str) -> None:
         meanings._held_by = lambda walk, value: ""
     elif what == "added":
         meanings._added = lambda f: []
+    elif what == "launches":  # what a launch sets on a function is the program's
+        meanings._OF_LAUNCHES = ()
+    elif what == "parse":  # a function is read by its kind's method
+        meanings._added = lambda f, whole=meanings._added: [(n, held) for n, held in whole(f) if n != "parse"]
+    elif what == "says":  # a value's claims say nothing
+        meanings._may_be_read = lambda value, whole=meanings._may_be_read: (
+            not hasattr(value, "__triton_builtin__") and whole(value)
+        )
     elif what == "bits":
         meanings._bits = repr
     elif what == "repr":  # a kernel is named as its function

@@ -316,6 +316,25 @@ if hasattr(jit, "ConstexprFunction"):
         assert all("warps_per_cta" in line for line in lines)
 
 
+#: What Triton does at a function's first launch, without a device.
+LAUNCHED = """
+import types
+from triton.backends.compiler import GPUTarget
+from triton.runtime import driver
+from kernel import f
+driver.set_active(types.SimpleNamespace(get_current_target=lambda: GPUTarget("cuda", 90, 32)))
+f.create_binder()
+"""
+
+
+@pytest.mark.skipif(not hasattr(jit.JITFunction, "create_binder"), reason="this Triton keeps nothing on the function")
+def test_a_function_that_was_launched_before_is_the_same_function(project: Project) -> None:
+    """Triton sets attributes on it then, and only its own."""
+    code = write(project, Twins("f(2)", FUNCTION.format(how="jit"), ("N = 3", "")), 0)
+    ran = [project.ours(before + code) for before in ("", LAUNCHED, LAUNCHED + "f.compile = lambda: 0\n")]
+    assert [r.compiles for r in ran] == [1, 0, 1]
+
+
 def test_names_that_are_local_are_no_globals(project: Project) -> None:
     """A program has data by the names that its kernels give to what they load; nothing of that counts, or is refused."""
     head = "class Data:\n    held = iter(())\n\nn = Data()\nm = Data()"
