@@ -41,6 +41,8 @@ def take_out(what: str) -> None:
         manager.meanings = lambda source, backend: []
     elif what == "changed":  # what a program has changed in Triton
         meanings.note_changes = lambda backend, note: None
+    elif what == "later":  # a function that was looked at stays as it was
+        changed._state = lambda function: (function, {})
     elif what == "data":  # what is no code says nothing
         changed._CODE = object
     elif what == "given":  # any attribute is Triton's

@@ -17,6 +17,7 @@ NODES = {
     "names": "test_faults.py::test_an_intact_entry_of_another_writer_is_replaced",
     "meanings": "test_meanings.py::test_twins_are_two_kernels[an attribute of a module]",
     "changed": "test_meanings.py::test_twins_are_two_kernels[a method that the program has given to tensors]",
+    "later": "test_meanings.py::test_what_is_changed_in_triton_after_a_compile_counts[code]",
     "data": "test_meanings.py::test_twins_are_two_kernels[a constant that all tensors have]",
     "given": "test_meanings.py::test_twins_are_two_kernels[an attribute of a function that Triton has, by a text]",
     "partials": "test_meanings.py::test_twins_are_two_kernels[a method of tensors of which the program has filled in an argument]",

@@ -316,6 +316,27 @@ if hasattr(jit, "ConstexprFunction"):
         assert all("warps_per_cta" in line for line in lines)
 
 
+#: What a program changes in place in Triton's functions, after it has compiled something.
+LATER = {
+    "code": ("1", "import triton.backends.nvidia.compiler as c\nc.sm_arch_from_capability.__code__ = (lambda n: f'sm_{{n}}{}').__code__", ("", "a")),
+    "an attribute": ("getattr(tl.exp, 'N')", "import triton.language as tl\ntl.exp.N = {}", ("3", "4")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LATER)
+def test_what_is_changed_in_triton_after_a_compile_counts(project: Project, what: str) -> None:
+    value, change, values = LATER[what]
+    write(project, Twins(f"(1 if A == 0 else {value})"), 0)
+    ran = []
+    for one in values:
+        code = CALL.format(constants="0, 0") + change.format(one) + CALL.format(constants="1, 0")
+        plain = project.check(code, TRITON_CACHE_DIR=str(project.folder / f"other {one}"))
+        ran.append(project.ours(code))
+        assert asm(ran[-1]) == asm(plain)
+    assert asm(ran[0]) != asm(ran[1])
+    assert [r.compiles for r in ran] == [2, 1]
+
+
 #: What Triton does at a function's first launch, without a device.
 LAUNCHED = """
 import types

@@ -69,10 +69,14 @@ class _Seen(NamedTuple):
     """What was in a module or a class: that it is Triton's is found out once, and later only that it is the same."""
 
     values: tuple[Any, ...]
+    functions: list[types.FunctionType]  # those among the values, which a program may change in place
+    states: list[tuple[Any, Any]]  # of these
     foreign: list[str]  # names of what is not Triton's
     classes: list[type]  # of a module, its own
 
 
+#: What of a function is looked at and can be changed in place.
+_state: Callable[[types.FunctionType], tuple[Any, Any]] = operator.attrgetter("__code__", "__dict__")
 _seen: dict[str, _Seen] = {}
 _known_files: dict[str, bool] = {}
 
@@ -116,16 +120,23 @@ def _look(where: str, namespace: Any) -> Iterator[tuple[str, Any]]:
     """Yield what is in a module or a class and is not Triton's."""
     seen = _seen.get(where)
     values = tuple(namespace.values())
-    if seen is None or len(seen.values) != len(values) or not all(map(operator.is_, values, seen.values)):
+    if seen is None or not _is_as_seen(seen, values):
         foreign = [
             name
             for name, value in list(namespace.items())
             if not _is_usual(value) and not _is_known(value) and name != _IN_KEY
         ]
         classes = [v for v in values if isinstance(v, type) and v.__module__ == where]
-        seen = _seen[where] = _Seen(values, foreign, classes)
+        functions = [v for v in values if type(v) is types.FunctionType]
+        states = [(code, dict(held)) for code, held in map(_state, functions)]
+        seen = _seen[where] = _Seen(values, functions, states, foreign, classes)
     for name in seen.foreign:
         yield f"{where}.{name}", namespace[name]
+
+
+def _is_as_seen(seen: _Seen, values: tuple[Any, ...]) -> bool:
+    same = len(seen.values) == len(values) and all(map(operator.is_, values, seen.values))
+    return same and list(map(_state, seen.functions)) == seen.states
 
 
 def _parts(value: property) -> tuple[Any, ...]:
