@@ -82,8 +82,11 @@ def written(template: Any) -> Any:
 
 
 def name_of_template(template: Any) -> str:
-    """Return the name of a template, or of the function from which it was made."""
-    return name_of(written(template) or template)
+    """Return the name of a template, or of the function or the class from which it was made."""
+    function = written(template)
+    if function is None and template.__module__ == _AGAIN:
+        template = template.__mro__[1]  # all that Numba derives have one name
+    return name_of(function or template)
 
 
 def _is_foreign_function(function: Any, *keys: Any) -> bool:
