@@ -122,7 +122,7 @@ def _require_same_states(seen: Seen) -> None:
         if label not in here.states:
             here.states[label] = state_now(function)
         if here.states[label] != state:
-            raise Unkeyable("changed while it was compiled", f"{function.__qualname__}, which was compiled before")
+            raise Unkeyable("changed while it was compiled", f"{function.__qualname__}, which was used before")
 
 
 def _require_described(codes: set[Any], seen: Seen) -> None:

@@ -87,8 +87,8 @@ class Seen:
         self.world: dict[Question, str | None] = {}  # what was asked about the world outside, with the answers
         self.codes: set[pytypes.CodeType] = set()  # code that Python ran and that has no file
         self.described: set[pytypes.CodeType] = set()  # code that is described by value in names
-        # The state of each function when it was compiled, which may have been before this thing was made.
-        self.states: dict[weakref.ref[pytypes.FunctionType], bytes | None] = {}
+        # The state of each function when it was compiled, or when Numba made a thing from it, which may be before.
+        self.states: dict[weakref.ref[Any], bytes | None] = {}
         self.warnings: dict[Warned, None] = {}  # those that were given
         self.refused: tuple[str, str] | None = None
         self.registered = 0  # how many registrations there were at the last look
@@ -178,6 +178,15 @@ class Seen:
         here.states[label] = state
         self._agree(self.states, {label: state})
 
+    def note_maker(self, thing: Any) -> None:
+        """Note the state of a function or class of others from which Numba makes something that it keeps."""
+        label = weakref.ref(thing)
+        if label not in here.states:
+            before, here.quiet = here.quiet, True
+            here.states[label] = state_now(thing)
+            here.quiet = before
+        self._agree(self.states, {label: here.states[label]})
+
     def compile(self, function: pytypes.FunctionType) -> None:
         """Note a function that Numba compiles, with what its names mean: Numba treats that as constant."""
         self.note_state(function, state_now(function))
@@ -227,10 +236,12 @@ class Seen:
             self.refuse(e.reason, e)
 
 
-def state_now(function: pytypes.FunctionType) -> bytes | None:
-    """Return the present state of a function, None if it cannot be described. A hit never asks for it."""
+def state_now(thing: Any) -> bytes | None:
+    """Return the present state of a function or class, None if it cannot be described. A hit never asks for it."""
     try:
-        return state_of(function, Walker().root(function))
+        if isinstance(thing, type):
+            return Walker().registered((thing,))
+        return state_of(thing, Walker().root(thing))
     except Exception:  # noqa: BLE001 - from a value's own code, or something that cannot be described
         return None
 
@@ -249,7 +260,7 @@ class _Here(threading.local):
         self.importing: set[str] = set()  # the modules that the present compile imports first
         # The states of functions at the first look of the present compile. They do not change during it: before it
         # stores something, it looks whether the function that it was asked for has the same state again.
-        self.states: dict[weakref.ref[pytypes.FunctionType], bytes | None] = {}
+        self.states: dict[weakref.ref[Any], bytes | None] = {}
 
 
 here = _Here()
@@ -266,6 +277,8 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
     """Note what the block looks at, for the thing that it makes or uses."""
     seen = Seen()
     here.open.append(seen)
+    if isinstance(thing, (type, pytypes.FunctionType)):
+        seen.note_maker(thing)
     try:
         yield seen
     finally:
