@@ -11,6 +11,7 @@ from __future__ import annotations
 import _thread
 import copyreg
 import ctypes
+import datetime as dt
 import gc
 import io
 import re
@@ -118,6 +119,18 @@ def are_typed() -> bool:
     if now != _typers[0]:
         _typers = now, any(not versioned(getattr(getattr(f, "__code__", None), "co_filename", "")) for f in now)
     return _typers[1]
+
+
+#: The kinds of values that the walk describes without a look at their class, and of constants in code.
+_CONSTANTS = (*PLAIN, slice, dt.timedelta, tuple, frozenset)
+
+
+def plain_typers() -> list[Any]:
+    """Return the functions of other packages that tell Numba the types of plain values: each function has some."""
+    if not are_typed():
+        return []
+    found = dict.fromkeys(map(typeof_impl.dispatch, _CONSTANTS))
+    return [typer for typer in found if not versioned(typer.__code__.co_filename)]
 
 
 class ObjectWalker(DependencyWalker):
