@@ -322,6 +322,10 @@ def take_out(what: str) -> None:
         walker._class_of_dispatcher = lambda self, cls: None
     elif what == "makers":
         _seen.Seen.note_maker = lambda self, thing: None
+    elif what == "types as made":
+        _seen.Seen.note_types = lambda self, types: None
+    elif what == "said of callees":
+        walker._said_of = lambda self, met: None
     elif what == "plain typers":
         _key.plain_typers = list
     elif what == "made templates":

@@ -64,6 +64,15 @@ def others(name: str, what: str, user: str, without: str) -> Look:
     return Look(name, modules, ("d", "int64", "float64"), ("1", "1.5"), without, "import a; print(a.f(1.5))")
 
 
+def passed(name: str, c: str, look: str, argument: str = "it", without: str = "said of callees") -> Look:
+    """Return an overload that looks at a function or a class by the type of an argument."""
+    over = f"from numba.extending import overload\ndef h(it):\n    raise NotImplementedError\n@overload(h)\ndef over(it):\n    n = {look}\n    return lambda it: n"
+    a = f"from c import it\nfrom o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h({argument})"
+    return Look(
+        f"{name}, by its type", {"d": "K = 'a'", "c": c, "o": over, "a": a}, ("d", "'a'", "'aa'"), ("1", "2"), without
+    )
+
+
 def later(name: str, what: str, call: str) -> Look:
     """Return a program that changes what a function, with which Numba makes something, has in a cell.
 
@@ -111,6 +120,16 @@ ROWS = [
           "        return context.get_constant(types.int64, n)\n    return types.int64(x), make", "h(x)"),
     later("a model", "global h\n@register_model(T)\nclass M(models.StructModel):\n    def __init__(self, manager, kind):\n"
           "        names = ['a', 'b'] if k == 10 else ['b', 'a']\n        super().__init__(manager, kind, [(n, types.int64) for n in names])", "h(x)"),
+    Look("an attribute of somebody's type that changes after an overload has seen it", {
+        "o": "from numba.core import types\nfrom numba.extending import *\nclass Thing:\n    pass\nclass T(types.Type):\n    def __init__(self):\n"
+             "        super().__init__(name='T')\nt = T()\nt.k = 10\ntypeof_impl.register(Thing)(lambda value, context: t)\n"
+             "register_model(T)(models.OpaqueModel)\nunbox(T)(lambda kind, value, c: NativeValue(c.context.get_dummy_value()))\n"
+             "@overload_attribute(T, 'k')\ndef of_k(it):\n    k = it.k\n    return lambda it: k\ndef change(n):\n    t.k = n",
+        "a": "import o\n@numba.njit(cache=True)\ndef f(x):\n    return x.k\n@numba.njit(cache=True)\ndef g(x):\n    return x.k + 0"},
+        ("environ", "1", "2"), ("10", "20"), "types as made", FIRST_ONE),
+    passed("an annotation of a jitted function", "import d\n@numba.njit\ndef it(x: d.K):\n    return x", "len(it.dispatcher.py_func.__annotations__['x'])"),
+    passed("what somebody has set on a jitted function", "import d\n@numba.njit\ndef it(x):\n    return x\nit.k = d.K", "len(it.dispatcher.k)"),
+    passed("the text of a class", "import collections, d\nit = collections.namedtuple('it', 'x')\nit.__doc__ = d.K", "len(it.instance_class.__doc__)", "it(x)"),
     others("a template of signatures for one of Python's functions",
            "infer_global(math.cbrt, types.Function(make_concrete_template('H', math.cbrt, [signature(kind, types.float64)])))", CBRT, "made templates"),
     others("a template of a function for one of Python's functions",

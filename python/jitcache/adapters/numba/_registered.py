@@ -118,12 +118,12 @@ def _find_foreign(template: Any) -> bool:
         functions = (v for v in vars(cls).values() if isinstance(v, pytypes.FunctionType))
         if cls.__module__ != _AGAIN and any(_is_foreign_function(f, vars(cls).get("key")) for f in functions):
             return True
-    return _is_of_signatures(template)
+    return False
 
 
 def _is_of_signatures(template: Any) -> bool:
-    """Whether a template was made of signatures alone. Numba makes none of its own so."""
-    return "cases" in template.__dict__
+    """Whether a template that is registered was made of signatures alone. Numba registers none of its own."""
+    return "cases" in template.__dict__ and {c.__module__ for c in template.__mro__[:-1]} <= {_AGAIN, "abc"}
 
 
 _foreign: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
@@ -229,7 +229,7 @@ def _others(templates: Iterable[Any]) -> Iterator[Any]:
             module = template.__mro__[1].__module__
         if _sure[module or ""] or (module in _MAKERS and function is not None and _is_of_sure(function)):
             continue
-        if _find_foreign(template):
+        if _find_foreign(template) or _is_of_signatures(template):
             yield template
 
 

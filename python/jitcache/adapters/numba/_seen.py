@@ -15,16 +15,18 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from numba.core.types import Type
+
 from jitcache._module_files import content, file_of, has_file
 
 from . import _memos
-from ._code import Unkeyable, code_of, versioned, versioned_module
+from ._code import Unkeyable, code_of, versioned, versioned_class, versioned_module
 from ._key import state_of
 from ._registered import registrations
 from ._walk import Walker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ._world import Question
 
@@ -187,6 +189,12 @@ class Seen:
             here.quiet = before
         self._agree(self.states, {label: here.states[label]})
 
+    def note_types(self, types: Iterable[Any]) -> None:
+        """Note the states of those types that have classes of others. Numba tells them apart by their keys only."""
+        for t in types:
+            if not versioned_class(type(t)):
+                self.note_maker(t)
+
     def compile(self, function: pytypes.FunctionType) -> None:
         """Note a function that Numba compiles, with what its names mean: Numba treats that as constant."""
         self.note_state(function, state_now(function))
@@ -237,8 +245,10 @@ class Seen:
 
 
 def state_now(thing: Any) -> bytes | None:
-    """Return the present state of a function or class, None if it cannot be described. A hit never asks for it."""
+    """Return the present state of a function, a class or a type, None if it cannot be described. No hit asks for it."""
     try:
+        if isinstance(thing, Type):
+            return Walker().describe(thing)
         if isinstance(thing, type):
             return Walker().registered((thing,))
         return state_of(thing, Walker().root(thing))

@@ -89,7 +89,6 @@ class Walker(VersionedWalker):
         self._described_now: list[Any] = []  # the types that are being described, the outermost first
         self._typed = are_typed()
         self._asked = 0  # how often the bytes may have depended on what the walk met before
-        self._looks_for: tuple[str, ...] = ()  # names in the code that Python runs, from the outside in
 
     def root(self, function: Any) -> dict[str, bytes]:
         """Return what a function depends on, by label: itself, its defaults, each global and each cell."""
@@ -108,6 +107,8 @@ class Walker(VersionedWalker):
         return out
 
     def _note_namespace(self, function: Any) -> None:
+        if not self._runs:
+            self.met.append(function)
         name, space = function.__globals__.get("__name__"), function.__globals__
         if self.namespaces.setdefault(name, space) is not space:
             self.namespaces[name] = None
@@ -284,6 +285,7 @@ class Walker(VersionedWalker):
         if self._again(dispatcher):
             return
         self.dispatchers.append(dispatcher)
+        self.met.append(dispatcher)
         self._put("jitted", type(dispatcher).__qualname__.encode())
         self._class_of_dispatcher(type(dispatcher))
         self._value(given_options(dispatcher))
