@@ -81,6 +81,7 @@ def take_out(what: str) -> None:
         _objects,
         _outside,
         _overloads,
+        _passes,
         _record,
         _registered,
         _seen,
@@ -315,6 +316,25 @@ def take_out(what: str) -> None:
         _objects._is_plain_module = lambda module: isinstance(module, type(sys))
     elif what == "object mode":
         _object_mode._note_held = lambda value: None
+    elif what == "as made":
+        walker._as_made = lambda self, kernel: None
+    elif what == "class of a dispatcher":
+        walker._class_of_dispatcher = lambda self, cls: None
+    elif what == "makers":
+        _seen.Seen.note_maker = lambda self, thing: None
+    elif what == "types as made":
+        _seen.Seen.note_types = lambda self, types: None
+    elif what == "said of callees":
+        walker._said_of = lambda self, met: None
+    elif what == "plain typers":
+        _key.plain_typers = list
+    elif what == "made templates":
+        _registered._OF_OTHERS = _registered._MAKERS
+        _registered._is_of_signatures = lambda template: False
+    elif what == "types of globals":
+        _registered._kinds = lambda rows: []
+    elif what == "passes":
+        _passes._is_foreign_value = lambda value: False
     elif what == "content":
         described = walker.root
 

@@ -129,6 +129,9 @@ ROWS = [
     Row("NUMBA_BOUNDSCHECK is set", {"a": "@numba.njit(cache=True)\ndef f(x, n):\n    return x[n] * 0"},
         "import a, numpy\ntry:\n    print(a.f(numpy.ones(3, 'i8'), 3))\nexcept IndexError:\n    print('refused')",
         ("0", "refused"), "0", "settings", env={"NUMBA_BOUNDSCHECK": "1"}),
+    Row("NUMBA_DISABLE_PERFORMANCE_WARNINGS is no longer set", {"a": "@numba.njit(cache=True, parallel=True)\ndef f(x):\n    return x"},
+        "import a, warnings\nwith warnings.catch_warnings(record=True) as given:\n    warnings.simplefilter('always')\n    a.f(1)\n"
+        "print(len(given))", ("0", "1"), "0", "settings", before={"NUMBA_DISABLE_PERFORMANCE_WARNINGS": "1"}),
     Row("two lambdas of one line and one bytecode",
         {"a": "import math\ng, f = numba.njit(cache=True)(lambda x: math.sin(x)), numba.njit(cache=True)(lambda x: math.cos(x))"},
         "import a; a.g(0.0); print(a.f(0.0))", ("1.0", "1.0"), "0.0", "function,versioned", compiles=0),

@@ -17,6 +17,7 @@ from ._code import Unkeyable, pack, versioned_class
 from ._objects import ObjectWalker
 
 if TYPE_CHECKING:
+    import enum
     import types as pytypes
 
 # Numba makes no constant of a larger array: the code contains its address instead (dynamic globals).
@@ -123,6 +124,24 @@ class DataWalker(ObjectWalker):
         self._beside(value)
         if any(map(versioned_class, _above(type(value), np.ndarray))):
             self._reduced(value, type(value).__qualname__)  # the mask of a masked array, say
+
+    def _flag(self, value: Any) -> None:
+        """Put a compile flag that is a small object: fast-math, parallel, inline."""
+        self._put("option", type(value).__qualname__.encode())
+        state = {n: getattr(value, n) for n in getattr(type(value), "__slots__", ())} or vars(value)
+        for name in sorted(state):
+            self._put(name)
+            self._value(state[name])
+
+    def _enum(self, value: enum.Enum) -> None:
+        self._class(type(value))
+        self._put("member", value.name.encode())
+
+    def _numpy_ufunc(self, value: Any) -> None:
+        name = str(value.__name__)
+        if getattr(np, name, None) is not value:
+            raise Unkeyable("ufunc", value)
+        self._put("numpy", name.encode())
 
     def _scalar(self, value: Any) -> None:
         self._dtype(value.dtype)

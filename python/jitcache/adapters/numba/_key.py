@@ -20,7 +20,8 @@ from jitcache import Key
 
 from ._code import Unkeyable, lines_of, pack
 from ._llvm import given
-from ._registered import passes
+from ._objects import plain_typers
+from ._passes import passes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ FORMAT = 9
 
 # Settings on which no compiled code depends. All others count, including those of future versions.
 _IRRELEVANT = re.compile(
-    "CACHE_|COLOR_SCHEME|CUDA_|DEBUG_CACHE|DEFAULT_NUM_THREADS|DEVELOPER_MODE|DISABLE_CUDA|DISABLE_PERFORMANCE_WARNINGS"
+    "CACHE_|COLOR_SCHEME|CUDA_|DEBUG_CACHE|DEFAULT_NUM_THREADS|DEVELOPER_MODE|DISABLE_CUDA"
     "|DUMP_|ENABLE_CUDASIM|FORCE_CUDA|FULL_TRACEBACKS|FUNCTION_CACHE_SIZE|HIGHLIGHT_DUMPS|HTML|NUMBA_|PARALLEL_DIAGNOSTICS"
     "|SHOW_HELP|THREADING_LAYER|CPU_"
 )
@@ -178,7 +179,7 @@ def key_parts(
     components["types"] = walker.describe(sigutils.normalize_signature(sig))
     components["options"] = options.data
     components["how"] = walker.describe((how, *more))
-    always = passes()
+    always = [*passes(), *plain_typers()]
     if always:
         components["passes"] = walker.registered(tuple(always))
     components["settings"] = settings.text()

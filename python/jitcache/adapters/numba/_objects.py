@@ -11,6 +11,7 @@ from __future__ import annotations
 import _thread
 import copyreg
 import ctypes
+import datetime as dt
 import gc
 import io
 import re
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 from numba.core import types
+from numba.core.dispatcher import Dispatcher
 from numba.core.typing.typeof import typeof_impl
 
 from jitcache._code import PLAIN
@@ -29,6 +31,7 @@ from jitcache._module_files import content_of_module
 
 from . import _memos
 from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
+from ._options import set_on
 
 if TYPE_CHECKING:
     import contextvars
@@ -120,6 +123,18 @@ def are_typed() -> bool:
     return _typers[1]
 
 
+#: The kinds of values that the walk describes without a look at their class, and of constants in code.
+_CONSTANTS = (*PLAIN, slice, dt.timedelta, tuple, frozenset)
+
+
+def plain_typers() -> list[Any]:
+    """Return the functions of other packages that tell Numba the types of plain values: each function has some."""
+    if not are_typed():
+        return []
+    found = dict.fromkeys(map(typeof_impl.dispatch, _CONSTANTS))
+    return [typer for typer in found if not versioned(typer.__code__.co_filename)]
+
+
 class ObjectWalker(DependencyWalker):
     """The part of the walk that describes classes and instances.
 
@@ -138,8 +153,10 @@ class ObjectWalker(DependencyWalker):
     def __init__(self) -> None:
         super().__init__()
         self.classes: dict[str, type] = {}
+        self.met: list[Any] = []  # functions and classes that are described as Numba looks at them, not as Python may
         self.ask: Callable[[Any], None] = lambda _: None  # told of each memo that Python code may ask
         self._runs = False  # whether Python runs the code that uses the values, rather than Numba compiling it
+        self._looks_for: tuple[str, ...] = ()  # names in the code that Python runs, from the outside in
         self._where: Any = None  # the name of the module that the described value belongs to
         # The same as _numbers and _attributes, for code that Python runs within code that Numba compiles.
         self._run_numbers: dict[int, int] = {}
@@ -148,6 +165,10 @@ class ObjectWalker(DependencyWalker):
 
     def _function(self, function: pytypes.FunctionType) -> None:
         """Put a function."""
+        raise NotImplementedError
+
+    def _lines(self, function: pytypes.FunctionType, names: tuple[str, ...]) -> None:
+        """Put the lines of a function, if code may look at these."""
         raise NotImplementedError
 
     def _file(self, module: Any, what: object = "") -> None:
@@ -173,6 +194,8 @@ class ObjectWalker(DependencyWalker):
             return
         if isinstance(getattr(cls, "class_type", None), types.ClassType):
             raise Unkeyable("jitclass", cls)
+        if not self._runs:
+            self.met.append(cls)
         name = pin(cls)
         if name and self.classes.setdefault(name.partition("#")[0], cls) is not cls:
             raise Unkeyable("two classes of one name", cls)
@@ -224,6 +247,22 @@ class ObjectWalker(DependencyWalker):
             for part in _names_in(annotation):
                 if part in space:
                     self._annotation(part, space[part], thing.__module__)
+
+    def said_of(self, met: list[Any], names: tuple[str, ...]) -> bytes:
+        """Return as bytes what Python code with ``names`` in it may ask of what another walk has met."""
+        self._runs = True
+        self._looks_for = names
+        return self._within(self._said_of, met)
+
+    def _said_of(self, met: list[Any]) -> None:
+        for thing in met:
+            if isinstance(thing, Dispatcher):
+                self._or_file(set_on(thing), thing.py_func.__module__)
+            elif isinstance(thing, type):
+                self._said(thing, vars(thing))
+            else:
+                self._lines(thing, ())
+                self._said(thing, {"__annotations__": getattr(thing, "__annotations__", None)})
 
     def _annotation(self, name: str, annotation: Any, module: Any) -> None:
         self._put("annotation", f"{name} {_ADDRESS.sub('', repr(annotation))}".encode())

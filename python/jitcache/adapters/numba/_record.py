@@ -61,6 +61,10 @@ def _components(record: Record, seen: Seen, walker: Walker) -> dict[str, Any]:
         out[f"{'names' if label.runs else 'constants'} of {label.module}: {' '.join(label.names)}"] = seen.names[label]
     for question, answer in seen.world.items():
         out[str(question)] = answer
+    run = [label for label in record.names if label.runs]
+    if run or found:
+        names = tuple(dict.fromkeys(name for label in run for name in label.names))
+        out["said"] = Walker().said_of(walker.met, names)
     if record.classes:
         out["classes"] = [number_of(walker.classes[name]) for name in record.classes]
     return out
@@ -122,7 +126,7 @@ def _require_same_states(seen: Seen) -> None:
         if label not in here.states:
             here.states[label] = state_now(function)
         if here.states[label] != state:
-            raise Unkeyable("changed while it was compiled", f"{function.__qualname__}, which was compiled before")
+            raise Unkeyable("changed while it was compiled", f"{function}, which was used before")
 
 
 def _require_described(codes: set[Any], seen: Seen) -> None:

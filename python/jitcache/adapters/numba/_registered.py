@@ -7,7 +7,6 @@ their order. Registrations for other names do not.
 
 from __future__ import annotations
 
-import sys
 import types as pytypes
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +20,7 @@ from numba.core.utils import order_by_target_specificity
 from jitcache._code import content_of
 from jitcache._fork import ForkLock
 
-from ._code import pack, versioned
+from ._code import pack, versioned, versioned_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,6 +35,8 @@ _MAKERS = ("numba.core.extending", "numba.experimental.structref")
 # A module of Numba that registers some things again when they are used.
 _AGAIN = "numba.core.typing.templates"
 _UNSURE = (*_MAKERS, _AGAIN, "numba.tests.")
+# Modules of Numba whose functions may close over functions of others.
+_OF_OTHERS = (*_MAKERS, _AGAIN)
 
 
 class _Sure(dict[str, bool]):
@@ -94,7 +95,7 @@ def _is_foreign_function(function: Any, *keys: Any) -> bool:
     if not module.startswith("numba.") or module.startswith("numba.tests."):
         code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
         return code is None or not versioned(code.co_filename)
-    if module not in _MAKERS:
+    if module not in _OF_OTHERS:
         return False
     for value in (*keys, *map(content_of, getattr(function, "__closure__", None) or ())):
         if isinstance(value, pytypes.FunctionType):
@@ -121,6 +122,11 @@ def _find_foreign(template: Any) -> bool:
         if cls.__module__ != _AGAIN and any(_is_foreign_function(f, vars(cls).get("key")) for f in functions):
             return True
     return False
+
+
+def _is_of_signatures(template: Any) -> bool:
+    """Whether a template that is registered was made of signatures alone. Numba registers none of its own."""
+    return "cases" in template.__dict__ and {c.__module__ for c in template.__mro__[:-1]} <= {_AGAIN, "abc"}
 
 
 _foreign: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
@@ -226,7 +232,7 @@ def _others(templates: Iterable[Any]) -> Iterator[Any]:
             module = template.__mro__[1].__module__
         if _sure[module or ""] or (module in _MAKERS and function is not None and _is_of_sure(function)):
             continue
-        if _find_foreign(template):
+        if _find_foreign(template) or _is_of_signatures(template):
             yield template
 
 
@@ -247,7 +253,16 @@ def _calls(templates: list[Any]) -> Iterator[Registration]:
 
 
 def _globals(rows: list[Any]) -> Iterator[Registration]:
-    return _calls([t for row in rows for t in getattr(row[1], "templates", ())])
+    yield from _calls([t for row in rows for t in getattr(row[1], "templates", ())])
+    yield from _kinds(rows)
+
+
+def _kinds(rows: list[Any]) -> Iterator[Registration]:
+    """Yield the types of globals that are no functions with templates, except those of Python's and NumPy's numbers."""
+    for value, kind in rows:
+        number = isinstance(kind, types.NumberClass) and versioned_class(value)
+        if not number and not hasattr(kind, "templates"):
+            yield Registration("global", lambda _: True, ("global", name_of(value), kind))
 
 
 def _attributes(templates: list[Any]) -> Iterator[Registration]:
@@ -382,54 +397,3 @@ def describe(found: Iterable[Registration], walker: Walker) -> bytes:
     # Registrations of one name count in their order. The same thing is often in two of Numba's lists.
     by_name = sorted(found, key=lambda r: r.name)
     return pack(*dict.fromkeys(walker.registered(r.parts) for r in by_name))
-
-
-# Where Numba's passes look up functions of others, by a class of its intermediate representation.
-_EXTENSIONS = {
-    "numba.core.analysis": ("ir_extension_usedefs", "ir_extension_use_alloca"),
-    "numba.core.ir_utils": (
-        "visit_vars_extensions", "add_offset_to_labels_extensions", "find_max_label_extensions",
-        "remove_dead_extensions",
-        "alias_analysis_extensions", "alias_func_extensions", "copy_propagate_extensions", "call_table_extensions",
-        "apply_copy_propagate_extensions", "tuple_table_extensions", "array_accesses_extensions",
-        "build_defs_extensions",
-    ),
-    "numba.core.lowering": ("lower_extensions",),
-    "numba.core.postproc": ("ir_extension_insert_dels",),
-    "numba.core.typeinfer": ("typeinfer_extensions",),
-    "numba.parfors.array_analysis": ("array_analysis_extensions",),
-}  # fmt: skip
-
-
-def _extensions() -> Iterator[Any]:
-    for module, names in _EXTENSIONS.items():
-        space = vars(sys.modules[module]) if module in sys.modules else {}
-        for name in names:
-            yield space.get(name) or {}
-
-
-def _passes() -> list[Any]:
-    """Return what is registered to run in every compile, including Numba's own, in its order."""
-    rewrites = sys.modules.get("numba.core.rewrites.registry")
-    found: list[Any] = [] if rewrites is None else [list(r) for r in rewrites.rewrite_registry.rewrites.values()]
-    extended = (e.items() for e in _extensions() if e)
-    return found + [[(cls, list(v) if isinstance(v, list) else v) for cls, v in items] for items in extended]
-
-
-_known_passes: tuple[list[Any], list[Any]] = ([], [])  # all of them, and the foreign ones
-
-
-def passes() -> list[Any]:
-    """Return what others have registered to run in every compile: rewrites, and extensions of Numba's passes."""
-    global _known_passes
-    known, foreign = _known_passes
-    now = _passes()
-    if now != known:
-        foreign = [p for kind in now for p in kind if _is_foreign_value(p[1] if isinstance(p, tuple) else p)]
-        _known_passes = now, foreign
-    return foreign
-
-
-def _is_foreign_value(value: Any) -> bool:
-    parts = value if isinstance(value, (list, tuple)) else [value]
-    return any(isinstance(part, (pytypes.FunctionType, type)) and is_foreign(part) for part in parts)

@@ -15,16 +15,18 @@ import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from numba.core.types import Type
+
 from jitcache._module_files import content, file_of, has_file
 
 from . import _memos
-from ._code import Unkeyable, code_of, versioned, versioned_module
+from ._code import Unkeyable, code_of, versioned, versioned_class, versioned_module
 from ._key import state_of
 from ._registered import registrations
 from ._walk import Walker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ._world import Question
 
@@ -87,8 +89,8 @@ class Seen:
         self.world: dict[Question, str | None] = {}  # what was asked about the world outside, with the answers
         self.codes: set[pytypes.CodeType] = set()  # code that Python ran and that has no file
         self.described: set[pytypes.CodeType] = set()  # code that is described by value in names
-        # The state of each function when it was compiled, which may have been before this thing was made.
-        self.states: dict[weakref.ref[pytypes.FunctionType], bytes | None] = {}
+        # The state of each function when it was compiled, or when Numba made a thing from it, which may be before.
+        self.states: dict[weakref.ref[Any], bytes | None] = {}
         self.warnings: dict[Warned, None] = {}  # those that were given
         self.refused: tuple[str, str] | None = None
         self.registered = 0  # how many registrations there were at the last look
@@ -178,6 +180,21 @@ class Seen:
         here.states[label] = state
         self._agree(self.states, {label: state})
 
+    def note_maker(self, thing: Any) -> None:
+        """Note the state of a function or class of others from which Numba makes something that it keeps."""
+        label = weakref.ref(thing)
+        if label not in here.states:
+            before, here.quiet = here.quiet, True
+            here.states[label] = state_now(thing)
+            here.quiet = before
+        self._agree(self.states, {label: here.states[label]})
+
+    def note_types(self, types: Iterable[Any]) -> None:
+        """Note the states of those types that have classes of others. Numba tells them apart by their keys only."""
+        for t in types:
+            if not versioned_class(type(t)):
+                self.note_maker(t)
+
     def compile(self, function: pytypes.FunctionType) -> None:
         """Note a function that Numba compiles, with what its names mean: Numba treats that as constant."""
         self.note_state(function, state_now(function))
@@ -227,10 +244,14 @@ class Seen:
             self.refuse(e.reason, e)
 
 
-def state_now(function: pytypes.FunctionType) -> bytes | None:
-    """Return the present state of a function, None if it cannot be described. A hit never asks for it."""
+def state_now(thing: Any) -> bytes | None:
+    """Return the present state of a function, a class or a type, None if it cannot be described. No hit asks for it."""
     try:
-        return state_of(function, Walker().root(function))
+        if isinstance(thing, Type):
+            return Walker().describe(thing)
+        if isinstance(thing, type):
+            return Walker().registered((thing,))
+        return state_of(thing, Walker().root(thing))
     except Exception:  # noqa: BLE001 - from a value's own code, or something that cannot be described
         return None
 
@@ -249,7 +270,7 @@ class _Here(threading.local):
         self.importing: set[str] = set()  # the modules that the present compile imports first
         # The states of functions at the first look of the present compile. They do not change during it: before it
         # stores something, it looks whether the function that it was asked for has the same state again.
-        self.states: dict[weakref.ref[pytypes.FunctionType], bytes | None] = {}
+        self.states: dict[weakref.ref[Any], bytes | None] = {}
 
 
 here = _Here()
@@ -266,6 +287,8 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
     """Note what the block looks at, for the thing that it makes or uses."""
     seen = Seen()
     here.open.append(seen)
+    if isinstance(thing, (type, pytypes.FunctionType)):
+        seen.note_maker(thing)
     try:
         yield seen
     finally:

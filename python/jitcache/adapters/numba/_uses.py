@@ -68,7 +68,8 @@ def _apply(original: Method) -> Method:
         if not is_foreign_template(template):
             found = original(self, args, kws)
         else:
-            with making(written(template) or template):
+            with making(written(template) or template) as made:
+                made.note_types(args)
                 found = observed(original, self, args, kws)
         if found is not None:
             here.won = template
@@ -91,7 +92,8 @@ def _attribute(original: Method) -> Method:
 def _resolve(original: Method) -> Method:
     def resolve(self: Any, value: Any, attr: str) -> Any:
         if here.open and is_foreign_template(type(self)):
-            with making(written(type(self)) or type(self)):
+            with making(written(type(self)) or type(self)) as made:
+                made.note_types((value,))
                 return observed(original, self, value, attr)
         return original(self, value, attr)
 
@@ -189,7 +191,8 @@ def _model(original: Method) -> Method:
         handler = self._handlers.get(kind)
         if handler is None or _sure(handler):
             return original(self, fetype)
-        with making(handler):
+        with making(handler) as made:
+            made.note_types((fetype,))
             return observed(original, self, fetype)
 
     return lookup

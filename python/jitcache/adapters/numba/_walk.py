@@ -23,7 +23,7 @@ import weakref
 from typing import Any, Callable, ClassVar
 
 import numpy as np
-from numba.core import extending, types
+from numba.core import extending, ir, types
 from numba.core.ccallback import CFunc
 from numba.core.cpu_options import AbstractOptionValue
 from numba.core.dispatcher import Dispatcher
@@ -89,7 +89,6 @@ class Walker(VersionedWalker):
         self._described_now: list[Any] = []  # the types that are being described, the outermost first
         self._typed = are_typed()
         self._asked = 0  # how often the bytes may have depended on what the walk met before
-        self._looks_for: tuple[str, ...] = ()  # names in the code that Python runs, from the outside in
 
     def root(self, function: Any) -> dict[str, bytes]:
         """Return what a function depends on, by label: itself, its defaults, each global and each cell."""
@@ -108,6 +107,8 @@ class Walker(VersionedWalker):
         return out
 
     def _note_namespace(self, function: Any) -> None:
+        if not self._runs:
+            self.met.append(function)
         name, space = function.__globals__.get("__name__"), function.__globals__
         if self.namespaces.setdefault(name, space) is not space:
             self.namespaces[name] = None
@@ -284,7 +285,9 @@ class Walker(VersionedWalker):
         if self._again(dispatcher):
             return
         self.dispatchers.append(dispatcher)
+        self.met.append(dispatcher)
         self._put("jitted", type(dispatcher).__qualname__.encode())
+        self._class_of_dispatcher(type(dispatcher))
         self._value(given_options(dispatcher))
         self._value(own_locals(dispatcher.locals))
         self._value(dispatcher._compiler.pipeline_class)
@@ -293,6 +296,11 @@ class Walker(VersionedWalker):
             # A call chooses among these signatures. Those of the function with which the walk began are made now.
             self._value([result.signature for result in dispatcher.overloads.values()])
         self._function(dispatcher.py_func)
+
+    def _class_of_dispatcher(self, cls: type) -> None:
+        """Put the class of a jitted function, if that is another one than Numba's: Numba calls its methods."""
+        if not versioned_class(cls):
+            self._as_run(self._value, cls)
 
     def _ufunc(self, value: Any) -> None:
         """Put a function of vectorize or guvectorize."""
@@ -323,11 +331,18 @@ class Walker(VersionedWalker):
             return
         self._put("stencil", repr(value.mode).encode())
         self._value(value.options)
+        self._as_made(value.kernel_ir)
         self._function(value.kernel_ir.func_id.func)
 
-    def _enum(self, value: enum.Enum) -> None:
-        self._class(type(value))
-        self._put("member", value.name.encode())
+    def _as_made(self, kernel: Any) -> None:
+        """Put the code, the globals and the cells that a stencil had when it was made. Numba keeps them."""
+        self.codes.add(kernel.func_id.code)
+        code, names, texts = code_of(kernel.func_id.code)
+        self._put("code", code)
+        for read in (a.value for block in kernel.blocks.values() for a in block.find_insts(ir.Assign)):
+            if isinstance(read, (ir.Global, ir.FreeVar)):
+                self._put(f"read {read.name}")
+                self._value(read.value, (*names, *texts))
 
     def _builtin(self, value: Any) -> None:
         self._refuse_reader(value)
@@ -336,12 +351,6 @@ class Walker(VersionedWalker):
         if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
             self._value(owner)
         self._put("builtin", f"{value.__module__}.{value.__qualname__}".encode())
-
-    def _numpy_ufunc(self, value: Any) -> None:
-        name = str(value.__name__)
-        if getattr(np, name, None) is not value:
-            raise Unkeyable("ufunc", value)
-        self._put("numpy", name.encode())
 
     def _signature(self, value: Any) -> None:
         self._put("signature")
@@ -397,14 +406,6 @@ class Walker(VersionedWalker):
         if types.Array in bases:
             self._put("aligned", repr(t.aligned).encode())
 
-    def _flag(self, value: Any) -> None:
-        """Put a compile flag that is a small object: fast-math, parallel, inline."""
-        self._put("option", type(value).__qualname__.encode())
-        state = {n: getattr(value, n) for n in getattr(type(value), "__slots__", ())} or vars(value)
-        for name in sorted(state):
-            self._put(name)
-            self._value(state[name])
-
     plain: ClassVar[dict[type, Callable[[Any], bytes]]] = {
         **PLAIN,
         slice: lambda v: repr(v).encode(),
@@ -433,13 +434,13 @@ class Walker(VersionedWalker):
         WithContext: _with_context,
         types.Type: _type,
         Signature: _signature,
-        AbstractOptionValue: _flag,
+        AbstractOptionValue: DataWalker._flag,
         type: DataWalker._class,
-        enum.Enum: _enum,
+        enum.Enum: DataWalker._enum,
         np.ndarray: DataWalker._array,
         np.generic: DataWalker._scalar,
         np.dtype: DataWalker._dtype,
-        np.ufunc: _numpy_ufunc,
+        np.ufunc: DataWalker._numpy_ufunc,
         tuple: DataWalker._items,
         list: DataWalker._items,
         set: DataWalker._set,
