@@ -238,7 +238,7 @@ class DependencyWalker:
                 self._put("member", label.encode())
                 self._value((member._value_, given(member)))
         for name, value in sorted(vars(cls).items()):
-            if name in self.of_classes or is_own_slot(cls, name, value):
+            if name in self.of_classes or (isinstance(value, self.slots) and not is_moved_slot(cls, name, value)):
                 continue
             if of_enum and _is_made(cls, name, value) and not _is_written(value):
                 continue
@@ -285,9 +285,9 @@ def given(member: Any) -> dict[str, Any]:
     return found
 
 
-def is_own_slot(cls: type, name: str, value: Any) -> bool:
-    """Whether an attribute is what Python makes for a slot, or ``__dict__``, and still stands under its name."""
-    return isinstance(value, DependencyWalker.slots) and value.__objclass__ is cls and value.__name__ == name
+def is_moved_slot(cls: type, name: str, value: Any) -> bool:
+    """Whether an attribute is what Python makes for a slot, or ``__dict__``, but of another name or class."""
+    return isinstance(value, DependencyWalker.slots) and (value.__objclass__ is not cls or value.__name__ != name)
 
 
 def _is_made(cls: Any, name: str, value: Any) -> bool:

@@ -183,7 +183,7 @@ TAKEN_OUT = {
     "text of an enum's member": "import jitcache._dependency_walk as w\nw._OF_MEMBERS = w._OF_MEMBERS | {'__doc__'}",
     "what an enum does for a value that it lacks": "import jitcache._dependency_walk as w\nw._is_made = lambda cls, name, value: True\nw._is_written = lambda value: False",
     "slot under another's name": CLASSES
-    + "import jitcache._dependency_walk as w\nw.is_own_slot = c.is_own_slot = lambda cls, name, value: isinstance(value, w.DependencyWalker.slots)",
+    + "import jitcache._dependency_walk as w\nw.is_moved_slot = c.is_moved_slot = lambda cls, name, value: False",
     "whether a class is abstract": _without("abstract"),
     "dict of an instance that is of another class": VALUES + "v.ValueWalker._names = v.ValueWalker._dict",
     "what match takes a class for": CLASSES + "c._PATTERNS = 0",

@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 from jitcache._code import Unkeyable, code_of
-from jitcache._dependency_walk import DependencyWalker, below, given, is_own_slot, text_of, told
+from jitcache._dependency_walk import DependencyWalker, below, given, is_moved_slot, text_of, told
 
 from .order import is_elsewhere
 from .origin import OWN, Origin, origin_of, origin_of_module
@@ -96,7 +96,8 @@ class ClassWalker(DependencyWalker):
         """Put the members, also those that do not follow from the file: a call may have made the class."""
         super()._members(cls)
         self._put("abstract", repr(sorted(vars(cls).get("__abstractmethods__", ()))).encode())
-        names = [n for n, v in vars(cls).items() if n not in self.of_classes and not is_own_slot(cls, n, v)]
+        shown = {n: v for n, v in vars(cls).items() if n not in self.of_classes}
+        names = [n for n, v in shown.items() if not isinstance(v, self.slots) or is_moved_slot(cls, n, v)]
         self._put("order", repr(names).encode())
         for base in vars(cls).get("__orig_bases__", ()):
             self._annotation(base)
