@@ -28,6 +28,15 @@ _OF_WRAPPERS = frozenset((*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"))
 _ENUM_PROPERTY = getattr(enum, "property", pytypes.DynamicClassAttribute)
 
 
+class _Kind(enum.IntFlag):
+    A = 1
+
+
+#: What Python puts into each enumeration, and into each member beside its name.
+_OF_ENUMS = frozenset(name for cls in (_Kind, enum.Enum, enum.Flag) for name in vars(cls) if name.startswith("_"))
+_OF_MEMBERS = frozenset(("__objclass__", "_inverted_", "_sort_order_", "_value_"))
+
+
 class DependencyWalker:
     """A walk over everything that some values reach. One walker serves one key.
 
@@ -45,8 +54,8 @@ class DependencyWalker:
     #: Attributes of a class that say nothing beyond its bases, its other attributes and its file, by name,
     of_classes: ClassVar[frozenset[str]] = frozenset((
         "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
-        "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slotnames__",
-        "__static_attributes__", "__weakref__", "_abc_impl",
+        "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slotnames__", "__static_attributes__",
+        "_abc_impl",
     ))  # fmt: skip
     #: and by kind.
     slots: ClassVar[tuple[type, ...]] = (pytypes.GetSetDescriptorType, pytypes.MemberDescriptorType)
@@ -184,23 +193,27 @@ class DependencyWalker:
         self._value(value.__func__)
         self._value(getattr(value, "__self__", None))
         if not isinstance(value, pytypes.MethodType):  # which has no attributes of its own
-            self._set_on(value, staticmethod, classmethod)
+            self._set_on(value, value.__func__, staticmethod, classmethod)
 
     def _property(self, value: property) -> None:
         self._put("property")
         for function in (value.fget, value.fset, value.fdel):
             self._value(function)
-        self._set_on(value, property)
+        self._set_on(value, None, property)
 
     def _partial(self, value: Any) -> None:
         self._put("partial")
         for part in (value.func, value.args, value.keywords):
             self._value(part)
-        self._set_on(value, functools.partial)
+        self._set_on(value, value.func, functools.partial)
 
-    def _set_on(self, value: Any, *kinds: type) -> None:
+    def _set_on(self, value: Any, wrapped: Any, *kinds: type) -> None:
         """Put what somebody has set on one of these, and the class if it is a subclass of them."""
-        own = {n: v for n, v in getattr(value, "__dict__", {}).items() if n not in _OF_WRAPPERS}
+        own = {
+            n: v
+            for n, v in getattr(value, "__dict__", {}).items()
+            if n not in _OF_WRAPPERS or (v is not wrapped and v is not getattr(wrapped, n, ...))
+        }
         if own:
             self._put("own")
             self._value(own)
@@ -225,11 +238,10 @@ class DependencyWalker:
                 self._put("member", label.encode())
                 self._value((member._value_, given(member)))
         for name, value in sorted(vars(cls).items()):
-            if name in self.of_classes or isinstance(value, self.slots):
+            if name in self.of_classes or (isinstance(value, self.slots) and not is_moved_slot(cls, name, value)):
                 continue
-            made = of_enum and (name.startswith("_") or isinstance(value, (cls, _ENUM_PROPERTY)))
-            if made and not _is_written(value):
-                continue  # a member, or something that Python has made of the members
+            if of_enum and _is_made(cls, name, value) and not _is_written(value):
+                continue
             self._put("attribute", name.encode())
             self._value(value)
 
@@ -264,15 +276,28 @@ def text_of(thing: Any) -> str:
 def given(member: Any) -> dict[str, Any]:
     """Return the attributes that a member of an enumeration was given, and under "" its number or text.
 
-    Names that begin and end with ``_`` are Python's. The number need not be the member's value.
+    The number need not be the member's value.
     """
-    found = {n: v for n, v in sorted(vars(member).items()) if not (n.startswith("_") and n.endswith("_"))}
+    found = {n: v for n, v in sorted(vars(member).items()) if n not in _OF_MEMBERS}
     base: Any = next((b for b in _MIXED if isinstance(member, b)), None)
     if base is not None:
         found[""] = base.__getitem__(member, slice(None)) if hasattr(base, "__getitem__") else base.__pos__(member)
     return found
 
 
+def is_moved_slot(cls: type, name: str, value: Any) -> bool:
+    """Whether an attribute is what Python makes for a slot, or ``__dict__``, but of another name or class."""
+    return isinstance(value, DependencyWalker.slots) and (value.__objclass__ is not cls or value.__name__ != name)
+
+
+def _is_made(cls: Any, name: str, value: Any) -> bool:
+    """Whether an attribute of an enumeration is a member, or something that Python makes of the members."""
+    if isinstance(value, pytypes.FunctionType) or name in _OF_ENUMS:
+        return True
+    return name in cls.__members__ and isinstance(value, (cls, _ENUM_PROPERTY))
+
+
 def _is_written(value: Any) -> bool:
-    """Whether a value of an enumeration is a function of its author's, not one that Python adds to each."""
-    return isinstance(value, pytypes.FunctionType) and not is_standard(value.__code__.co_filename)
+    """Whether a value of an enumeration is made of a function of its author's, not of one that Python adds to each."""
+    function = getattr(value, "fget", None) or getattr(value, "__func__", value)
+    return isinstance(function, pytypes.FunctionType) and not is_standard(function.__code__.co_filename)

@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 KEPT = "@jitcache.memoize\n"
+
+#: A configuration of OpenSSL that has it offer MD4.
+LEGACY = """
+openssl_conf = all
+[all]
+providers = both
+[both]
+default = on
+legacy = on
+[on]
+activate = 1
+"""
+
+
+def has_legacy() -> bool:
+    """Return whether a configuration can have this Python offer MD4, which it does not do without."""
+    code = "import hashlib; hashlib.new('md4')"
+    offers = [
+        subprocess.run(
+            [sys.executable, "-c", code], input=text, env={"OPENSSL_CONF": "/dev/stdin"}, capture_output=True, text=True, check=False
+        ).returncode == 0
+        for text in ("", LEGACY)
+    ]  # fmt: skip
+    return offers == [False, True]
 
 
 class Row(NamedTuple):
@@ -248,6 +273,55 @@ ROWS: dict[str, Row] = {
             patch="import locale, subprocess; subprocess.run(['localedef', '-i', 'de_DE', '-f', 'ISO-8859-1', './de']); os.environ['LOCPATH'] = os.getcwd(); locale.setlocale(locale.LC_CTYPE, 'de')",
         ),
     } if shutil.which("localedef") and Path("/usr/share/i18n/locales/de_DE").exists() else {}),
+    "order of a set of an enum's numbers": Row("import enum, os\nclass E(enum.IntEnum):\n    A = 0\n    B = 8\nS = set()\nfor e in E if os.environ['WHAT'] == 'one' else (E.B, E.A): S.add(e)\n" + KEPT + "def f(): return repr(list(S)).encode()\n", env={"WHAT": "two"}),
+    "attribute of an ordered dict": Row("import collections\nd = collections.OrderedDict()\nd.x = b'one'\n" + KEPT + "def f(): return d.x\n", patch="app.d.x = b'two'"),
+    "text of a property": Row("import os\nclass A: p = property(len, doc=os.environ['WHAT'])\n" + KEPT + "def f(): return A.p.__doc__.encode()\n", env={"WHAT": "two"}),
+    "text of a partial": Row("import functools\np = functools.partial(len)\np.__doc__ = 'one'\n" + KEPT + "def f(): return p.__doc__.encode()\n", patch="app.p.__doc__ = 'two'"),
+    "function that a partial wraps": Row("import functools\np = functools.partial(len)\np.__wrapped__ = lambda: b'one'\n" + KEPT + "def f(): return p.__wrapped__()\n", patch="app.p.__wrapped__ = lambda: b'two'"),
+    "text of an enum's member": Row("import enum\nclass E(enum.Enum):\n    A = 1\nE.A.__doc__ = 'one'\n" + KEPT + "def f(): return E.A.__doc__.encode()\n", patch="app.E.A.__doc__ = 'two'"),
+    "attribute of an enum's member that looks like Python's": Row("import enum\nclass E(enum.Enum):\n    A = 1\nE.A._x_ = b'one'\n" + KEPT + "def f(): return E.A._x_\n", patch="app.E.A._x_ = b'two'"),
+    "what an enum does for a value that it lacks": Row(
+        "import enum, helper\nclass E(enum.Enum):\n    A = b'one'\n    B = b'two'\n    @classmethod\n    def _missing_(cls, value): return cls(helper.N)\n" + KEPT + "def f(): return E(3).value\n",
+        files={"helper.py": "N = b'one'\n"}, edit=("helper.py", "one", "two"),
+    ),
+    "private property of an enum": Row("import enum\nN = b'one'\nclass E(enum.Enum):\n    A = 1\n    @property\n    def _p(self): return N\n" + KEPT + "def f(): return E.A._p\n", patch="app.N = b'two'"),
+    "second name of an enum's member": Row("import enum\nclass E(enum.Enum):\n    A = 1\n    B = 2\nE.D = E.A\n" + KEPT + "def f(): return E.D.name.encode()\n", patch="app.E.D = app.E.B"),
+    "slot under another's name": Row("class A:\n    __slots__ = ('x', 'y')\n    def __init__(self):\n        self.x = b'one'\n        self.y = b'two'\n" + KEPT + "def f(): return A().x\n", patch="app.A.x = app.A.y"),
+    "whether a class is abstract": Row("import abc\nclass A(abc.ABC):\n    @abc.abstractmethod\n    def g(self): pass\n" + KEPT + "def f():\n    try: A()\n    except TypeError: return b'one'\n    return b'two'\n", patch="app.A.__abstractmethods__ = frozenset()"),
+    "dict that a class makes": Row("N = b'one'\nclass A: __dict__ = property(lambda self: N)\n" + KEPT + "def f(): return A().__dict__\n", patch="app.N = b'two'"),
+    "dict of an instance that is of another class": Row(
+        "class D(dict):\n    def __missing__(self, key): return b'one'\nclass E(dict):\n    def __missing__(self, key): return b'two'\nclass A: pass\na = A()\na.__dict__ = D()\n" + KEPT + "def f(): return a.__dict__['x']\n",
+        patch="app.a.__dict__ = app.E()",
+    ),
+    **({
+        "what match takes a class for": Row("class B:\n    def __len__(self): return 0\n" + KEPT + "def f():\n    match B():\n        case {}: return b'two'\n        case _: return b'one'\n", patch="import collections.abc; collections.abc.Mapping.register(app.B)"),
+    } if sys.version_info >= (3, 10) else {}),
+    "level of a logger's handler": Row("import logging\nL = logging.getLogger('a')\nL.addHandler(logging.NullHandler())\n" + KEPT + "def f(): return b'%d' % L.handlers[0].level\n", patch="app.L.handlers[0].setLevel(7)"),
+    "level of the logger above": Row("import logging\nL = logging.getLogger('a.b')\nL.setLevel(3)\n" + KEPT + "def f(): return b'%d' % L.parent.level\n", patch="app.L.parent.setLevel(7)"),
+    "level of a logger below": Row("import logging\nL = logging.getLogger('a')\n" + KEPT + "def f(): return b'%d' % L.getChild('b').level\n", patch="import logging; logging.getLogger('a.b').setLevel(7)", kept=False),
+    "letters that can be printed": Row(
+        "import io, os\nS = io.TextIOWrapper(io.BytesIO(), encoding='utf-8' if os.environ['WHAT'] == 'one' else 'ascii')\n" + KEPT
+        + "def f():\n    try: print('\\xe9')\n    except UnicodeEncodeError: return b'two'\n    return b'one'\ndef call():\n    old, sys.stdout = sys.stdout, S\n    try: return f().decode()\n    finally: sys.stdout = old\n",
+        env={"WHAT": "two"},
+    ),
+    "object that is printed to": Row(
+        "class W:\n    said = 'one'\n    def write(self, text): L.append(self.said)\nL = []\nW1 = W()\n" + KEPT
+        + "def f():\n    print()\n    return L.pop().encode()\ndef call():\n    old, sys.stdout = sys.stdout, W1\n    try: return f().decode()\n    finally: sys.stdout = old\n",
+        patch="app.W1.said = 'two'",
+    ),
+    "how a class is pickled": Row(
+        "import pickle\nclass A: n = b'one'\nclass B: n = b'two'\nclass C:\n    def dumps(self, value): return pickle.dumps(value)\n    def loads(self, data): return pickle.loads(data).n if data[:1] == b'\\x80' else data\n@jitcache.memoize(codec=C())\ndef f(): return A()\n",
+        patch="import copyreg; copyreg.pickle(app.A, lambda a: (app.B, ()))", walk=False,
+    ),
+    "memory that an array does not own": Row("import numpy\nA = numpy.arange(4)\n" + KEPT + "def f(): return b'%d' % A.flags.owndata\n", patch="app.A = app.A[:]"),
+    "array in a package's module": Row("import numpy\nnumpy.mine = numpy.array([1])\n" + KEPT + "def f(): return repr(numpy.mine).encode()\n", patch="import numpy; numpy.mine[0] = 2"),
+    "date in a package's module": Row("import datetime, numpy\nnumpy.mine = datetime.date(2020, 1, 1)\n" + KEPT + "def f(): return b'%d' % numpy.mine.year\n", patch="import datetime, numpy; numpy.mine = datetime.date(2021, 1, 1)"),
+    "date in a module of Python's": Row("import datetime, math\nmath.mine = datetime.date(2020, 1, 1)\n" + KEPT + "def f(): return b'%d' % math.mine.year\n", patch="import datetime, math; math.mine = datetime.date(2021, 1, 1)"),
+    **({
+        "hashes that the system has": Row(
+            "import hashlib\n" + KEPT + "def f():\n    try: return hashlib.new('md4').hexdigest().encode()\n    except ValueError: return b'none'\n", files={"legacy": LEGACY}, env={"OPENSSL_CONF": "legacy"}
+        ),
+    } if has_legacy() else {}),
     "what depends says": Row("import os\n@jitcache.memoize(depends=lambda: {'what': os.environ['WHAT']})\ndef f(): return os.environ['WHAT'].encode()\n", env={"WHAT": "two"}, walk=False),
     "file that depends says": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef f():\n    with open('data') as d: return d.read().encode()\n", files={"data": "one"}, edit=("data", "one", "two"), walk=False),
     "helper with depends": Row("@jitcache.memoize(depends=lambda: {'data': jitcache.File('data')})\ndef g():\n    with open('data') as d: return d.read().encode()\n" + KEPT + "def f(): return g()\n", kept=False, files={"data": "one"}, edit=("data", "one", "two")),

@@ -125,6 +125,8 @@ def _without(tag: str) -> str:
     return f"import jitcache._dependency_walk as w\nput = w.DependencyWalker._put\nw.DependencyWalker._put = lambda self, tag, data=b'': put(self, tag, b'' if tag == {tag!r} else data)"
 
 
+NO_LOGGERS = REACH + "r.ASKS_LOGGERS = frozenset()\n" + _without("logger")
+
 #: A mechanism each, taken out, by the row that needs it.
 TAKEN_OUT = {
     "order of a set of numbers": VALUES + "v.fixed_order = lambda items: False",
@@ -142,9 +144,9 @@ TAKEN_OUT = {
     "name of a class that is set": _without("class"),
     "order of a module's names": _without("order"),
     "function of Python's in another's place": _without("named"),
-    "attribute of a logger": REACH + "r._OF_LOGGERS = {*r._OF_LOGGERS, 'x'}",
-    "filter of a logger": _without("logger"),
-    "name of the logger above": _without("logger"),
+    "attribute of a logger": REACH + "r.loggers._OF_LOGGERS = {*r.loggers._OF_LOGGERS, 'x'}",
+    "filter of a logger": NO_LOGGERS,
+    "name of the logger above": NO_LOGGERS,
     "number that a member of an enum is": CLASSES
     + "import jitcache._dependency_walk as w\nw.given = c.given = lambda member: {}",
     "class of a partial": VALUES + "v.ValueWalker._extra = v.ValueWalker._set_on = lambda *a: None",
@@ -175,6 +177,28 @@ TAKEN_OUT = {
     "default of a method of Python's": VALUES + "v.ValueWalker._method_of_others = lambda self, name, function: None",
     "globals of a function, by a text": "import jitcache._memoize.mentions as m\nm.leading_words = lambda text: []",
     "globals of a function, by a text elsewhere": VALUES + "v.is_leading = lambda text: False",
+    "order of a set of an enum's numbers": VALUES + "v.fixed_order = lambda items: False",
+    "text of a property": CLASSES
+    + "import jitcache._memoize.reach as r\nr.Reach.kinds[property] = c.DependencyWalker._property",
+    "text of an enum's member": "import jitcache._dependency_walk as w\nw._OF_MEMBERS = w._OF_MEMBERS | {'__doc__'}",
+    "what an enum does for a value that it lacks": "import jitcache._dependency_walk as w\nw._is_made = lambda cls, name, value: True\nw._is_written = lambda value: False",
+    "slot under another's name": CLASSES
+    + "import jitcache._dependency_walk as w\nw.is_moved_slot = c.is_moved_slot = lambda cls, name, value: False",
+    "whether a class is abstract": _without("abstract"),
+    "dict of an instance that is of another class": VALUES + "v.ValueWalker._names = v.ValueWalker._dict",
+    "what match takes a class for": CLASSES + "c._PATTERNS = 0",
+    "hashes that the system has": _without("hashes"),
+    "level of a logger's handler": REACH + "r.ASKS_LOGGERS = frozenset()",
+    "level of the logger above": _without("above"),
+    "level of a logger below": REACH + "r.loggers.LEADS_FROM_LOGGERS = frozenset()",
+    "letters that can be printed": _without("printed"),
+    "object that is printed to": REACH + "r.Reach._printed = lambda self: None",
+    "how a class is pickled": REACH + "r.Reach._copied = lambda self: None",
+    "memory that an array does not own": REACH + "r.ASKS_ARRAYS = ()",
+    "array in a package's module": REACH
+    + "r.is_array = lambda value: False\nr.Reach._of_c = lambda self, value, cls: None",
+    "date in a package's module": REACH + "r.Reach._of_c = lambda self, value, cls: None",
+    "date in a module of Python's": _without("python"),
     "globals of a function, by operator": VALUES + "v.is_leading = v.leads_elsewhere = lambda text: False",
 }
 

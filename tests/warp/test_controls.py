@@ -18,6 +18,7 @@ NODES = {
     "toolchain": "test_right.py::test_code_of_another_compiler_is_not_used",
     "digits": "test_right.py::test_names_that_collide_are_two_modules",
     "meanings": "test_right.py::test_constants_that_have_one_hash_are_two_modules[a name for another function]",
+    "templates": "test_right.py::test_text_of_warp_s_sources_that_a_program_has_set_counts",
     "handed": "test_right.py::test_constants_that_have_one_hash_are_two_modules[a function that is handed to another]",
     "hashes": "test_right.py::test_constants_that_have_one_hash_are_two_modules[two such functions]",
     "defaults": "test_right.py::test_constants_that_have_one_hash_are_two_modules[a default]",

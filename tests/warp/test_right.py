@@ -272,6 +272,15 @@ def test_module_whose_snippet_includes_a_file_is_compiled_by_warp_and_not_kept(p
     assert project.compiled() == 2
 
 
+def test_text_of_warp_s_sources_that_a_program_has_set_counts(project: Project) -> None:
+    (project.folder / "program.py").write_text(SNIPPET.format(include=""))
+    sets = "from warp._src import codegen\ncodegen.cpu_module_header += '\\n#define VALUE {}\\n'\n"
+    for value, result in (("2.0f", [2.0, 4.0, 6.0]), ("5.0f", [5.0, 10.0, 15.0])):
+        project.forget()
+        assert project.run(sets.format(value) + OURS + CALL)["result"] == result
+    assert project.compiled() == 2
+
+
 #: Lines of a snippet that make the compiler look at a file or the clock; FILE is the file.
 UNSEEN = {
     "an include": '#include "FILE"',

@@ -8,12 +8,13 @@ import types
 from typing import Any
 
 from jitcache._code import Unkeyable, code_of
-from jitcache._dependency_walk import DependencyWalker, below, given, text_of, told
+from jitcache._dependency_walk import DependencyWalker, below, given, is_moved_slot, text_of, told
 
 from .order import is_elsewhere
 from .origin import OWN, Origin, origin_of, origin_of_module
 
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class that is not built in
+_PATTERNS = 1 << 5 | 1 << 6  # Py_TPFLAGS_SEQUENCE, Py_TPFLAGS_MAPPING: what ``match`` takes it for
 #: The modules of the classes of Python's own type expressions: list[int], int | None, typing.Optional.
 _OF_TYPES = frozenset(("builtins", "types", "typing"))
 _ADDRESS = re.compile("0x[0-9a-f]+")
@@ -57,7 +58,7 @@ class ClassWalker(DependencyWalker):
 
     def _class(self, cls: type) -> None:
         module = str(cls.__module__)
-        self._put("class", f"{module}.{cls.__qualname__} {cls.__name__}".encode())
+        self._put("class", f"{module}.{cls.__qualname__} {cls.__name__} {cls.__flags__ & _PATTERNS}".encode())
         claims = is_elsewhere(cls)
         if module == "builtins" and not claims:
             return
@@ -94,7 +95,9 @@ class ClassWalker(DependencyWalker):
     def _members(self, cls: type) -> None:
         """Put the members, also those that do not follow from the file: a call may have made the class."""
         super()._members(cls)
-        names = [n for n, v in vars(cls).items() if n not in self.of_classes and not isinstance(v, self.slots)]
+        self._put("abstract", repr(sorted(vars(cls).get("__abstractmethods__", ()))).encode())
+        shown = {n: v for n, v in vars(cls).items() if n not in self.of_classes}
+        names = [n for n, v in shown.items() if not isinstance(v, self.slots) or is_moved_slot(cls, n, v)]
         self._put("order", repr(names).encode())
         for base in vars(cls).get("__orig_bases__", ()):
             self._annotation(base)
@@ -111,6 +114,10 @@ class ClassWalker(DependencyWalker):
             if name.startswith("_") and isinstance(value, (int, str, enum.Enum)) and not isinstance(value, cls):
                 self._put("of all", name.encode())
                 self._value(value)
+
+    def _property(self, value: property) -> None:
+        super()._property(value)
+        self._value((getattr(value, "__name__", None), value.__doc__))
 
     def _registered(self, cls: type) -> None:
         """Put the classes that are registered with an abstract class."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jitcache._code import Unkeyable
 
-from .outside import ASKS_LOCKS, leading_words
+from .outside import ASKS_ARRAYS, ASKS_LOCKS, ASKS_LOGGERS, leading_words
 
 
 class Import(NamedTuple):
@@ -83,7 +83,7 @@ def _read(code: types.CodeType) -> Mentions:
             imports.update(dict.fromkeys(inner.imports))
             attributes.update(dict.fromkeys(inner.attributes))
         else:
-            attributes.update(dict.fromkeys({const} & ASKS_LOCKS))
+            attributes.update(dict.fromkeys({const} & {*ASKS_LOCKS, *ASKS_ARRAYS, *ASKS_LOGGERS}))
             attributes.update(dict.fromkeys(leading_words(repr(const))))
     return Mentions(tuple(chains), tuple(cells), tuple(imports), tuple(attributes))
 

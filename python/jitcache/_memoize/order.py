@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import enum
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_BY_TEXTS = (enum.Enum.__hash__, str.__hash__, bytes.__hash__)
 _HEAP, _IMMUTABLE = 1 << 9, 1 << 8  # Py_TPFLAGS_HEAPTYPE, Py_TPFLAGS_IMMUTABLETYPE
 
 
@@ -30,6 +32,9 @@ def _has_fixed_hash(item: Any) -> bool:
         return True
     if type(item) in (tuple, frozenset):
         return all(map(_has_fixed_hash, item))
+    if isinstance(item, enum.Enum):
+        # By its name or text; or as numbers are, or as its author says.
+        return hashes_are_fixed() if type(item).__hash__ in _BY_TEXTS else type(item).__hash__ is not object.__hash__
     return type(item) in (str, bytes) and hashes_are_fixed()
 
 

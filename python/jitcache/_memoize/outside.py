@@ -160,6 +160,12 @@ _PROTOCOL -= {"__hash__", "__traceback__", "__reduce__", "__reduce_ex__", "__sub
 _LOCKS = (_thread.LockType, _thread.RLock)
 #: Attributes of locks that tell who holds one: all but what ``with`` uses.
 ASKS_LOCKS = frozenset(name for kind in _LOCKS for name in dir(kind)) - {*dir(object), "__enter__", "__exit__"}
+#: Attributes that tell whose memory an array is in.
+ASKS_ARRAYS = frozenset(("base", "flags", "owndata", "resize"))
+#: Attributes of a logger by which code finds loggers that nobody has named,
+LEADS_FROM_LOGGERS = frozenset(("getChild", "getChildren", "loggerDict", "manager"))
+#: or what stands behind it.
+ASKS_LOGGERS = LEADS_FROM_LOGGERS | {"callHandlers", "filter", "filters", "handle", "handlers", "parent", "root"}
 # Attributes that lead to frames, and so to everything that runs.
 _FRAMES = frozenset(("ag_frame", "cr_frame", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame", "tb_frame"))
 

@@ -24,17 +24,17 @@ from jitcache._code import Unkeyable, code_of, content_of
 from jitcache._dependency_walk import text_of
 from jitcache._module_files import content
 
+from . import loggers
 from .classes import is_own
 from .mentions import Import, mentions_of
 from .order import hashes_are_fixed
 from .origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module, package_content
-from .outside import ASKS_LOCKS, is_inside, leads_elsewhere
-from .values import ValueWalker, holders, shows_all
+from .outside import ASKS_ARRAYS, ASKS_LOCKS, ASKS_LOGGERS, is_inside, leads_elsewhere
+from .settings import hashes_of_system
+from .values import ValueWalker, holders, is_array, shows_all
 
 _MISSING = object()
 _DATA = (tuple, list, dict, set, frozenset, enum.Enum, types.SimpleNamespace)
-# Of a logger, what is said of it.
-_OF_LOGGERS = frozenset((*vars(logging.root), "manager"))
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 # Of a module, what its import has put there.
 _OF_MODULES = frozenset(("__builtins__", "__cached__", "__file__", "__loader__", "__path__", "__spec__"))
@@ -58,16 +58,28 @@ class Reach(ValueWalker):
         self._pending: list[tuple[str, Any]] = []
         self._labels: set[str] = set()
         self._namespaces: dict[str, dict[str, Any]] = {}
-        self._asks_locks = False  # whether code may ask who holds one
+        self._asks_locks = False  # whether code may ask who holds one,
+        self._asks_arrays = False  # and whose memory an array is in
+        self._asks_loggers: set[str] = set()  # what code may ask loggers for
+        self._loggers: list[logging.Logger] = []
 
     def describe(self, label: str, value: Any) -> None:
         """Add a value, and all that it reaches, to the components."""
         self._pending.append((label, value))
+        self._all_pending()
+        if self._asks_loggers:
+            behind = self._within(loggers.describe_behind, self, self._loggers, self._asks_loggers)
+            self.components[f"loggers of {label}"] = behind
+            self._all_pending()
+        if self._asks_locks:
+            self.components["locks"] = repr([holders(lock) for lock in self._locks]).encode()
+        if self._asks_arrays:
+            self.components["arrays"] = repr(self._bases).encode()
+
+    def _all_pending(self) -> None:
         for name, found in self._pending:  # which grows
             self.components[name] = self._within(self._value, found)
         self._pending.clear()
-        if self._asks_locks:
-            self.components["locks"] = repr([holders(lock) for lock in self._locks]).encode()
 
     # -- where something is from
 
@@ -87,10 +99,22 @@ class Reach(ValueWalker):
             raise Unkeyable("looks outside", f"{module}.{name}" if name else f"module {module}")
         if (module, name) == ("builtins", "hash") and not hashes_are_fixed():
             raise Unkeyable("looks outside", "hash, which is another in each process")
-        if module == "copy":
+        if module in ("_pickle", "copy", "pickle"):
             self._copied()
         elif module == "zlib":
             self._put("zlib", zlib.ZLIB_RUNTIME_VERSION.encode())  # the system's library, which may be updated
+        elif module in ("_hashlib", "hashlib", "hmac"):
+            self._put("hashes", hashes_of_system())
+        elif name in ("print", "pp", "pprint"):
+            self._printed()
+
+    def _printed(self) -> None:
+        """Put what printing may do beside its output: raise for a letter, or call a program's own object."""
+        stream: Any = sys.stdout
+        said = (type(stream).__qualname__, getattr(stream, "encoding", None), getattr(stream, "errors", None))
+        self._put("printed", repr(said).encode())
+        if self._is_own(stream):
+            self._value(stream)
 
     def _copied(self) -> None:
         """Put what a program has registered to copy instances of a class."""
@@ -135,7 +159,7 @@ class Reach(ValueWalker):
         if origin.kind == OWN:
             self._said(text_of(f), getattr(f, "__annotations__", None))
         self._value((f.__defaults__, f.__kwdefaults__))
-        self._dict(f.__dict__)
+        self._names(f.__dict__)
         for name, cell in zip(code.co_freevars, f.__closure__ or ()):
             self._put("closure", name.encode())
             self._cell(code, name, content_of(cell))
@@ -170,6 +194,8 @@ class Reach(ValueWalker):
         hashes = f.__code__.co_name == "__hash__"
         for attribute in mentions.attributes:
             self._asks_locks |= attribute in ASKS_LOCKS
+            self._asks_arrays |= attribute in ASKS_ARRAYS
+            self._asks_loggers |= {attribute} & ASKS_LOGGERS
             if leads_elsewhere(attribute) and not (hashes and attribute == "__hash__"):
                 raise Unkeyable("can reach anything", f"{f.__qualname__} mentions {attribute}")
         for chain in mentions.chains:
@@ -312,8 +338,10 @@ class Reach(ValueWalker):
             and not self._is_own(value)
         ):
             # Python's own, such as sys.implementation: covered by its version.
-            self._put("python", f"{cls.__module__}.{cls.__qualname__}".encode())
-        elif cls in self.plain or shows_all(cls, object) or any(b in self.kinds for b in cls.__mro__):
+            said = repr(value)  # it may be data that a program has put there
+            said = "" if " at 0x" in said else said
+            self._put("python", f"{cls.__module__}.{cls.__qualname__} {said}".encode())
+        elif cls in self.plain or is_array(value) or shows_all(cls, object) or {*cls.__mro__} & {*self.kinds}:
             self._value(value)
         else:
             # Made in C by its package, such as a function of NumPy: covered by the package's files.
@@ -322,7 +350,11 @@ class Reach(ValueWalker):
     def _of_c(self, value: Any, cls: type) -> None:
         if origin_of_module(str(cls.__module__)).kind == OWN:
             raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
-        self._put("theirs", f"{cls.__module__}.{cls.__qualname__} {getattr(value, '__name__', '')}".encode())
+        # Without a name it may be data, which a program may have set.
+        said = getattr(value, "__name__", None) or repr(value)
+        if " at 0x" in said:
+            raise Unkeyable("state that cannot be seen", f"{cls.__module__}.{cls.__qualname__}")
+        self._put("theirs", f"{cls.__module__}.{cls.__qualname__} {said}".encode())
 
     # -- other callables
 
@@ -358,22 +390,6 @@ class Reach(ValueWalker):
         self._value(value.__wrapped__)
         self._dict(vars(value))
 
-    def _logger(self, value: logging.Logger) -> None:
-        """A logger. Logging is no result, but code may ask whether it would log."""
-        said = (
-            value.name,
-            value.level,
-            value.getEffectiveLevel(),
-            value.disabled,
-            value.manager.disable,
-            value.propagate,
-            value.hasHandlers(),
-            getattr(value.parent, "name", None),
-            [type(one).__qualname__ for one in (*value.handlers, None, *value.filters)],
-        )
-        self._put("logger", repr(said).encode())
-        self._value({n: v for n, v in vars(value).items() if n not in _OF_LOGGERS})
-
     def _code_object(self, value: types.CodeType) -> None:
         self._put("code", code_of(value)[0])
 
@@ -392,6 +408,6 @@ Reach.kinds = {
     _bound_slot: Reach._bound,
     types.CodeType: Reach._code_object,
     functools._lru_cache_wrapper: Reach._memory,
-    logging.Logger: Reach._logger,
-    logging.RootLogger: Reach._logger,
+    logging.Logger: loggers.describe,
+    logging.RootLogger: loggers.describe,
 }

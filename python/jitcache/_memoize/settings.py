@@ -38,6 +38,8 @@ def python_version() -> bytes:
         os.uname().machine,
         os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None,
         os.environ.get("GLIBC_TUNABLES"),
+        sys.getfilesystemencoding(),
+        sys.getfilesystemencodeerrors(),
         processor,
         flags,
         hashes,
@@ -60,11 +62,27 @@ def settings() -> bytes:
         sys.getrecursionlimit(),
         getattr(sys, "get_int_max_str_digits", int)(),
         _errors(),
-        _locale.setlocale(_locale.LC_NUMERIC),
+        _numbers(),
         _letters(_locale.setlocale(_locale.LC_CTYPE)),
         _rounding(),
     )
     return repr(said).encode()
+
+
+def _numbers() -> list[Any]:
+    """Return how the locale writes numbers. Its name says less: ``LOCPATH`` may lead to another of that name."""
+    found: Any = _locale.localeconv()
+    return [found[name] for name in ("decimal_point", "thousands_sep", "grouping")]
+
+
+@functools.cache
+def hashes_of_system() -> bytes:
+    """Return the hashes that the system's OpenSSL offers, which its configuration decides."""
+    hashlib.new("sha256")  # which reads it
+    system: Any = sys.modules.get("_hashlib")
+    if system is None:
+        return b""
+    return repr((sorted(system.openssl_md_meth_names), system.get_fips_mode())).encode()
 
 
 @functools.cache

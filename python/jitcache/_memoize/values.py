@@ -58,6 +58,12 @@ def holders(lock: Any) -> tuple[bool, bool]:
     return repr(lock).startswith("<locked"), hasattr(lock, "_is_owned") and lock._is_owned()
 
 
+def is_array(value: Any) -> bool:
+    """Return whether a value is an array of NumPy, a scalar or a type of elements."""
+    numpy: Any = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic, numpy.dtype))
+
+
 class _Named(NamedTuple):
     x: int
 
@@ -80,6 +86,7 @@ class ValueWalker(ClassWalker):
         self._left = _MOST
         self._locks: list[Any] = []
         self._owners: dict[int, tuple[int, int]] = {}  # of memory: its number, and where the first value in it lies
+        self._bases: list[tuple[Any, ...]] = []  # of arrays: whose memory they are in
 
     # -- the rules
 
@@ -92,10 +99,9 @@ class ValueWalker(ClassWalker):
         super()._value(value, names)
 
     def _by_kind(self, value: Any) -> None:
-        numpy: Any = sys.modules.get("numpy")
         if isinstance(value, enum.Enum):
             self._member(value)
-        elif numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic, numpy.dtype)):
+        elif is_array(value):
             self._array(value)
         else:
             base = next((b for b in type(value).__mro__ if b in self.kinds), None)
@@ -129,7 +135,11 @@ class ValueWalker(ClassWalker):
         if type(value).__dictoffset__ != 0:
             if hides_state(type(value)):
                 raise Unkeyable("state that its class hides", type(value))
-            self._dict(object.__getattribute__(value, "__dict__"))
+            self._names(object.__getattribute__(value, "__dict__"))
+
+    def _names(self, names: dict[str, Any]) -> None:
+        """Put a ``__dict__``, for which a program may have set an instance of a subclass of dict."""
+        self._dict(names) if type(names) is dict else self._value(names)
 
     def _unknown(self, value: Any) -> None:
         """Put an instance of any class: the class, and all that the instance holds."""
@@ -172,11 +182,20 @@ class ValueWalker(ClassWalker):
             self._value(v)
         if base is collections.defaultdict:
             self._value(value.default_factory)
+        elif type(value) is collections.OrderedDict and vars(value):
+            self._put("own")
+            self._value(vars(value))
 
     def _set(self, value: Any) -> None:
         """A set: in its order if that is the same in every process, as for numbers; else without."""
         base = frozenset if isinstance(value, frozenset) else set
         if base is set and self._again(value):
+            return
+        if fixed_order(base.__iter__(value)):
+            # The size of its table decides where the next item goes.
+            self._put("ordered", f"{base.__name__} {base.__len__(value)} {base.__sizeof__(value)}".encode())
+            for item in base.__iter__(value):
+                self._value(item)
             return
         named, items = [], []
         for item in base.__iter__(value):
@@ -189,8 +208,7 @@ class ValueWalker(ClassWalker):
                 raise Unkeyable("set of things that have no order", type(item))
         for _, item in sorted(named, key=lambda pair: pair[0]):
             self._value(item)
-        if named or not fixed_order(base.__iter__(value)):
-            items.sort()
+        items.sort()
         self._put(base.__name__, str(len(items)).encode())
         self._out += items
 
@@ -256,6 +274,7 @@ class ValueWalker(ClassWalker):
             while getattr(owner, "base", None) is not None:
                 owner = owner.base
             self._shared(owner, value.__array_interface__["data"][0])
+            self._bases.append((value.flags.owndata, type(value.base).__qualname__, getattr(value.base, "shape", "")))
 
     def _lock(self, value: Any) -> None:
         """A lock. Whether it is held counts only if some code may ask, because other threads hold it now and then."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import warp
-from warp._src import context
+from warp._src import codegen, context
 
 from jitcache import File, Key, Tool
 from jitcache._module_files import is_older_than_process, stamp_of
@@ -106,6 +106,12 @@ def _meanings(module: Any, options: dict[str, Any]) -> list[str]:
     return meanings(module, options["block_dim"], lines=shown)
 
 
+def _templates() -> list[str]:
+    """Return the texts that Warp makes sources of: a program may have set them."""
+    texts = {name: text for name, text in vars(codegen).items() if isinstance(text, str) and not name.startswith("__")}
+    return [f"{name} {text}" for name, text in sorted(texts.items())]
+
+
 def key_of(module: Any, output_name: str, output_arch: int | None, options: dict[str, Any]) -> Key | None:
     """Return the key of a module for a device, None if this process may have another Warp.
 
@@ -120,6 +126,7 @@ def key_of(module: Any, output_name: str, output_arch: int | None, options: dict
         toolchain=toolchain,
         module=module.get_module_hash(options["block_dim"]),
         meanings=_meanings(module, options),
+        templates=_templates(),
         # Warp's file name has the first digits of the hashes of module and processor.
         output=os.path.basename(output_name),
         target=f"sm_{output_arch}" if cuda else _processor(),
