@@ -58,7 +58,7 @@ class DependencyWalker:
         "_abc_impl",
     ))  # fmt: skip
     #: and by kind.
-    slots: ClassVar[tuple[type, ...]] = (pytypes.GetSetDescriptorType, pytypes.MemberDescriptorType)
+    slots: ClassVar[tuple[Any, ...]] = (pytypes.GetSetDescriptorType, pytypes.MemberDescriptorType)
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}  # the number of each value that was met, by its id

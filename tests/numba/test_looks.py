@@ -347,6 +347,11 @@ SAME = [
                     "@overload(operator.mul)\ndef mul(x, y):\n    if isinstance(x, ThingType):\n        return lambda x, y: 1",
         "a": "@numba.njit(cache=True)\ndef f(x):\n    return x * 3 + 1"},
         "import a; print(a.f(1))", "import p, a; print(a.f(1))"),
+    Same("what an overload looks up by a type of Numba's", {
+        "p": "from numba import types\nfrom numba.extending import overload\nK = {types.float64: 1, types.complex64: 2}\n"
+             "def g(x):\n    pass\n@overload(g)\ndef og(x):\n    k = K[x]\n    return lambda x: k",
+        "a": "import p\n@numba.njit(cache=True)\ndef f(x):\n    return p.g(x)"},
+        "import a; print(a.f(1.0))", "import a; print(a.f(1.0))"),
     Same("the first function with an intrinsic", {"o": INTRINSIC, "a": "from o import i\n@numba.njit(cache=True)\ndef f(x):\n    return i(x)\n"
          "@numba.njit(cache=True)\ndef g(x):\n    return i(x) + 1\n@numba.njit(cache=True)\ndef k(x):\n    return x + 1"},
         "import a; print(a.f(1), a.g(1), a.k(1))", "import a; print(a.k(1), a.g(1), a.f(1))"),

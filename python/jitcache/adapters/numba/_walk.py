@@ -54,7 +54,7 @@ _READS_CODE = frozenset((
     "__code__", "findsource", "getcomments", "getfile", "getsource", "getsourcefile", "getsourcelines",
 ))  # fmt: skip
 
-# The bytes of those types whose description does not depend on what the walk met before.
+# The bytes of those types whose description does not depend on what the walk met before, for code that Numba compiles.
 _types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
 
 # Types that are refused, with the reason. A type is looked up by the bases of its class.
@@ -360,7 +360,7 @@ class Walker(VersionedWalker):
     def _type(self, t: Any) -> None:
         """Put a type of Numba's: its class, and its key, which Numba itself compares."""
         known = _types.get(t)
-        if known is not None:
+        if known is not None and not self._runs:
             self._out.append(known)
             return
         outer, asked, self._out = self._out, self._asked, []
@@ -370,7 +370,7 @@ class Walker(VersionedWalker):
         finally:
             self._out = outer
         self._out.append(described)
-        if asked == self._asked:  # its bytes do not depend on what was met before
+        if asked == self._asked and not self._runs:
             _types[t] = described
 
     def _new_type(self, t: Any) -> None:
