@@ -25,7 +25,7 @@ _compile_extra = compiler.compile_extra
 
 def note(name):
     watch = sys.modules.get("jitcache.adapters.numba._watch")
-    if watch is not None:  # what counts compiles is no part of them
+    if watch is not None:
         watch.here.quiet = True
     with open(os.environ["COMPILE_LOG"], "a") as f:
         f.write(f"{name}\n")
@@ -40,6 +40,9 @@ def compile_extra(typingctx, targetctx, func, *args, **more):
     return _compile_extra(typingctx, targetctx, func, *args, **more)
 
 
+# What counts compiles is no part of them: to whoever watches what runs, it is Numba's.
+for counting in (note, compile_extra):
+    counting.__code__ = counting.__code__.replace(co_filename=compiler.__file__)
 compiler.compile_extra = compile_extra
 
 # CPUs of a cluster, as LLVM would report them: all features that it knows, had or not.
@@ -377,10 +380,6 @@ if os.environ.get("VERSION"):  # another version of Numba
     numba.__version__ = os.environ["VERSION"]
 if os.environ.get("CPU"):
     pretend(os.environ["CPU"])
-if os.environ["CACHE"] not in ("numba", "none"):  # what counts compiles is no part of them
-    from jitcache.adapters.numba import _watch
-
-    _watch._OURS = (_watch._OURS, os.path.abspath(__file__))
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
     take_out(mechanism)
 if os.environ["CACHE"] in ("jitcache", "everything"):
