@@ -185,8 +185,10 @@ class Seen:
         label = weakref.ref(thing)
         if label not in here.states:
             before, here.quiet = here.quiet, True
-            here.states[label] = state_now(thing)
-            here.quiet = before
+            try:
+                here.states[label] = state_now(thing)
+            finally:
+                here.quiet = before
         self._agree(self.states, {label: here.states[label]})
 
     def note_types(self, types: Iterable[Any]) -> None:
