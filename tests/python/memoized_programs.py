@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -313,9 +314,11 @@ ROWS: dict[str, Row] = {
         "import pickle\nclass A: n = b'one'\nclass B: n = b'two'\nclass C:\n    def dumps(self, value): return pickle.dumps(value)\n    def loads(self, data): return pickle.loads(data).n if data[:1] == b'\\x80' else data\n@jitcache.memoize(codec=C())\ndef f(): return A()\n",
         patch="import copyreg; copyreg.pickle(app.A, lambda a: (app.B, ()))", walk=False,
     ),
-    "memory that an array does not own": Row("import numpy\nA = numpy.arange(4)\n" + KEPT + "def f(): return b'%d' % A.flags.owndata\n", patch="app.A = app.A[:]"),
-    "array in a package's module": Row("import numpy\nnumpy.mine = numpy.array([1])\n" + KEPT + "def f(): return repr(numpy.mine).encode()\n", patch="import numpy; numpy.mine[0] = 2"),
-    "date in a package's module": Row("import datetime, numpy\nnumpy.mine = datetime.date(2020, 1, 1)\n" + KEPT + "def f(): return b'%d' % numpy.mine.year\n", patch="import datetime, numpy; numpy.mine = datetime.date(2021, 1, 1)"),
+    **({
+        "memory that an array does not own": Row("import numpy\nA = numpy.arange(4)\n" + KEPT + "def f(): return b'%d' % A.flags.owndata\n", patch="app.A = app.A[:]"),
+        "array in a package's module": Row("import numpy\nnumpy.mine = numpy.array([1])\n" + KEPT + "def f(): return repr(numpy.mine).encode()\n", patch="import numpy; numpy.mine[0] = 2"),
+        "date in a package's module": Row("import datetime, numpy\nnumpy.mine = datetime.date(2020, 1, 1)\n" + KEPT + "def f(): return b'%d' % numpy.mine.year\n", patch="import datetime, numpy; numpy.mine = datetime.date(2021, 1, 1)"),
+    } if find_spec("numpy") else {}),
     "date in a module of Python's": Row("import datetime, math\nmath.mine = datetime.date(2020, 1, 1)\n" + KEPT + "def f(): return b'%d' % math.mine.year\n", patch="import datetime, math; math.mine = datetime.date(2021, 1, 1)"),
     **({
         "hashes that the system has": Row(
