@@ -21,11 +21,11 @@ def h(x):
     raise NotImplementedError
 kind = getattr(types, T)
 @lower_builtin(h, types.float64)
-@lower_builtin(math.cbrt, types.float64)
+@lower_builtin(math.ulp, types.float64)
 def lower(context, builder, sig, args):
     return context.cast(builder, args[0], sig.args[0], sig.return_type)
 """
-CBRT = "import math, o\n@numba.njit(cache=True)\ndef f(x):\n    return math.cbrt(x)"
+ULP = "import math, o\n@numba.njit(cache=True)\ndef f(x):\n    return math.ulp(x)"
 H = "from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h(x)"
 STENCIL = "import numpy\nfrom c import s\n@numba.njit(cache=True)\ndef f(x):\n    return s(x)"
 OF_STENCIL = "import a; print(a.f(a.numpy.ones(1)))"
@@ -131,9 +131,9 @@ ROWS = [
     passed("what somebody has set on a jitted function", "import d\n@numba.njit\ndef it(x):\n    return x\nit.k = d.K", "len(it.dispatcher.k)"),
     passed("the text of a class", "import collections, d\nit = collections.namedtuple('it', 'x')\nit.__doc__ = d.K", "len(it.instance_class.__doc__)", "it(x)"),
     others("a template of signatures for one of Python's functions",
-           "infer_global(math.cbrt, types.Function(make_concrete_template('H', math.cbrt, [signature(kind, types.float64)])))", CBRT, "made templates"),
+           "infer_global(math.ulp, types.Function(make_concrete_template('H', math.ulp, [signature(kind, types.float64)])))", ULP, "made templates"),
     others("a template of a function for one of Python's functions",
-           "infer_global(math.cbrt, types.Function(make_callable_template(math.cbrt, lambda x: kind)))", CBRT, "made templates"),
+           "infer_global(math.ulp, types.Function(make_callable_template(math.ulp, lambda x: kind)))", ULP, "made templates"),
     others("the type of a global",
            "class A(types.Opaque):\n    pass\nclass B(types.Opaque):\n    pass\nfor K in (A, B):\n    register_model(K)(models.OpaqueModel)\n"
            "    lower_constant(K)(lambda context, builder, kind, value: context.get_dummy_value())\n"
