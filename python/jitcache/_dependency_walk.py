@@ -229,6 +229,10 @@ class DependencyWalker:
         self._put("slice")
         self._value((value.start, value.stop, value.step))
 
+    def _says_nothing(self, cls: type, name: str, value: Any) -> bool:
+        """Whether an attribute of a class says nothing beyond its bases, its other attributes and its file."""
+        return name in self.of_classes or (isinstance(value, self.slots) and not _is_moved_slot(cls, name, value))
+
     def _members(self, cls: type) -> None:
         """Put the attributes of a class, and the members of an enumeration."""
         of_enum = issubclass(cls, enum.Enum)
@@ -238,7 +242,7 @@ class DependencyWalker:
                 self._put("member", label.encode())
                 self._value((member._value_, given(member)))
         for name, value in sorted(vars(cls).items()):
-            if name in self.of_classes or (isinstance(value, self.slots) and not is_moved_slot(cls, name, value)):
+            if self._says_nothing(cls, name, value):
                 continue
             if of_enum and _is_made(cls, name, value) and not _is_written(value):
                 continue
@@ -285,7 +289,7 @@ def given(member: Any) -> dict[str, Any]:
     return found
 
 
-def is_moved_slot(cls: type, name: str, value: Any) -> bool:
+def _is_moved_slot(cls: type, name: str, value: Any) -> bool:
     """Whether an attribute is what Python makes for a slot, or ``__dict__``, but of another name or class."""
     return isinstance(value, DependencyWalker.slots) and (value.__objclass__ is not cls or value.__name__ != name)
 

@@ -182,8 +182,7 @@ TAKEN_OUT = {
     + "import jitcache._memoize.reach as r\nr.Reach.kinds[property] = c.DependencyWalker._property",
     "text of an enum's member": "import jitcache._dependency_walk as w\nw._OF_MEMBERS = w._OF_MEMBERS | {'__doc__'}",
     "what an enum does for a value that it lacks": "import jitcache._dependency_walk as w\nw._is_made = lambda cls, name, value: True\nw._is_written = lambda value: False",
-    "slot under another's name": CLASSES
-    + "import jitcache._dependency_walk as w\nw.is_moved_slot = c.is_moved_slot = lambda cls, name, value: False",
+    "slot under another's name": "import jitcache._dependency_walk as w\nw._is_moved_slot = lambda cls, name, value: False",
     "whether a class is abstract": _without("abstract"),
     "dict of an instance that is of another class": VALUES + "v.ValueWalker._names = v.ValueWalker._dict",
     "what match takes a class for": CLASSES + "c._PATTERNS = 0",

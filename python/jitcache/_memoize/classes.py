@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 from jitcache._code import Unkeyable, code_of
-from jitcache._dependency_walk import DependencyWalker, below, given, is_moved_slot, text_of, told
+from jitcache._dependency_walk import DependencyWalker, below, given, text_of, told
 
 from .order import is_elsewhere
 from .origin import OWN, Origin, origin_of, origin_of_module
@@ -96,8 +96,7 @@ class ClassWalker(DependencyWalker):
         """Put the members, also those that do not follow from the file: a call may have made the class."""
         super()._members(cls)
         self._put("abstract", repr(sorted(vars(cls).get("__abstractmethods__", ()))).encode())
-        shown = {n: v for n, v in vars(cls).items() if n not in self.of_classes}
-        names = [n for n, v in shown.items() if not isinstance(v, self.slots) or is_moved_slot(cls, n, v)]
+        names = [name for name, value in vars(cls).items() if not self._says_nothing(cls, name, value)]
         self._put("order", repr(names).encode())
         for base in vars(cls).get("__orig_bases__", ()):
             self._annotation(base)

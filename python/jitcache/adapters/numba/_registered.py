@@ -253,15 +253,17 @@ def _calls(templates: list[Any]) -> Iterator[Registration]:
 
 
 def _globals(rows: list[Any]) -> Iterator[Registration]:
-    yield from _calls([t for row in rows for t in getattr(row[1], "templates", ())])
-    yield from _kinds(rows)
-
-
-def _kinds(rows: list[Any]) -> Iterator[Registration]:
-    """Yield the types of globals that are no functions with templates, except those of Python's and NumPy's numbers."""
+    templates: list[Any] = []
+    kinds = []  # of what has no templates
     for value, kind in rows:
-        number = isinstance(kind, types.NumberClass) and versioned_class(value)
-        if not number and not hasattr(kind, "templates"):
+        found = getattr(kind, "templates", None)
+        if found is None:
+            kinds.append((value, kind))
+        else:
+            templates += found
+    yield from _calls(templates)
+    for value, kind in kinds:
+        if not (isinstance(kind, types.NumberClass) and versioned_class(value)):  # Python's and NumPy's numbers
             yield Registration("global", lambda _: True, ("global", name_of(value), kind))
 
 
