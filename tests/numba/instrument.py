@@ -84,7 +84,7 @@ def take_out(what: str) -> None:
         _objects,
         _outside,
         _overloads,
-        _passes,
+        _placed,
         _record,
         _registered,
         _seen,
@@ -119,7 +119,9 @@ def take_out(what: str) -> None:
     elif what == "registered":
         _registered.Registrations.counting = lambda self, asked, since=0: []
     elif what == "installed":
-        _hooks._PLACES[:] = [place for place in _hooks._PLACES if place[1] != "install_registry"]
+        _hooks._PLACES[:] = [
+            place for place in _hooks._PLACES if place[1] not in ("install_registry", "load_additional_registries")
+        ]
     elif what == "remembering":
         found = _registered.Registrations.all
 
@@ -336,8 +338,11 @@ def take_out(what: str) -> None:
         _registered._is_of_signatures = lambda template: False
     elif what == "types of globals":
         _registered._kinds = lambda rows: []
-    elif what == "passes":
-        _passes._is_foreign_value = lambda value: False
+    elif what == "everywhere":
+        look = _placed.Placed.look
+        _placed.Placed.look = lambda self, **more: look(self)
+    elif what == "placed":
+        _placed.Placed.look = lambda self, **more: []
     elif what == "content":
         described = walker.root
 

@@ -141,24 +141,6 @@ ROWS = [
            "def by(x, it):\n    raise NotImplementedError\n@overload(by)\ndef over(x, it):\n"
            "    return (lambda x, it: int(x)) if isinstance(it, A) else (lambda x, it: x)",
            "from o import by, it\n@numba.njit(cache=True)\ndef f(x):\n    return by(x, it)", "types of globals"),
-    others("the class of literals of a class",
-           "class A(types.Opaque):\n    pass\nclass B(types.Literal, A):\n    def __init__(self, value):\n        self._literal_init(value)\n"
-           "        super(types.Literal, self).__init__('B')\nfor K in (A, B):\n    register_model(K)(models.OpaqueModel)\n"
-           "    lower_constant(K)(lambda context, builder, kind, value: context.get_dummy_value())\n"
-           "class Thing:\n    pass\nit = Thing()\ntypeof_impl.register(Thing)(lambda value, context: A('A'))\n"
-           "if T == 'float64':\n    types.Literal.ctor_map[Thing] = B\n"
-           "def by(x, it):\n    raise NotImplementedError\n@overload(by, prefer_literal=True)\ndef over(x, it):\n"
-           "    return (lambda x, it: x) if isinstance(it, types.Literal) else (lambda x, it: int(x))",
-           "from o import by, it\n@numba.njit(cache=True)\ndef f(x):\n    return by(x, it)", "passes"),
-    Look("which calls somebody's function lets Numba leave out", {
-        "d": "K = True", "c": "from numba.core import ir_utils\nimport d\nir_utils.remove_call_handlers.append(lambda call, lives, name: d.K)",
-        "a": "import c, numpy\n@numba.njit\ndef g(x):\n    x[0] = 5.0\n    return 1\n@numba.njit(cache=True, parallel=True)\n"
-             "def f(x):\n    unused = g(x)\n    return (numpy.ones(3) + 1).sum()"},
-        ("d", "True", "False"), ("0.0", "5.0"), "passes", "import a\nx = a.numpy.zeros(1)\na.f(x)\nprint(x[0])"),
-    Look("the function that computes a sum in parallel", {
-        "d": "K = 1.0", "c": "from numba.parfors import parfor\nimport d\nparfor.swap_functions_map['sum', 'numpy'] = lambda *_: lambda x: x.min() + d.K",
-        "a": "import c, numpy\n@numba.njit(cache=True, parallel=True)\ndef f(x):\n    return numpy.sum(x)"},
-        ("d", "1", "2"), ("1.0", "2.0"), "passes", "import a; print(a.f(a.numpy.zeros(2)))"),
 ]  # fmt: skip
 PARAMETERS = sampled([(row,) for row in ROWS], [row.name for row in ROWS])
 

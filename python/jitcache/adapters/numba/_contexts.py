@@ -6,8 +6,9 @@ import functools
 import sys
 from typing import Any, Callable
 
-from numba.core import base, types
+from numba.core import base, cpu, types
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.typeconv import castgraph, rules, typeconv
 from numba.core.typing import context
 from numba.core.typing.templates import AttributeTemplate, FunctionTemplate
@@ -114,6 +115,9 @@ def _installing(original: Method) -> Method:
         """Do nothing if nothing was registered since this context had the registry installed."""
         # While Numba gets ready it asks each of its 17 registries 250 times. Nearly always there is nothing new, and it
         # takes 7 ms to find that out: more than all we add to a first call.
+        loading = self.__dict__.get("jitcache_loading")
+        if loading is not None:
+            loading.append(registry)
         loader = self._registries.get(registry)
         lists, total = getattr(loader, "jitcache_installed", ((), -1))
         now = sum(map(len, lists))
@@ -126,6 +130,26 @@ def _installing(original: Method) -> Method:
     return install_registry
 
 
+def _loading(original: Method) -> Method:
+    @functools.wraps(original)
+    def load_additional_registries(self: Any) -> None:
+        """Install the registries of the last time, if there was one: all that it imports is there since."""
+        # While Numba gets ready it does this 250 times, with 40 imports each.
+        known = self.__dict__.get("jitcache_loaded")
+        if known is not None and rtsys._init:
+            for registry in known:
+                self.install_registry(registry)
+            return
+        before, self.jitcache_loading = self.__dict__.get("jitcache_loading"), []
+        try:
+            original(self)
+            self.jitcache_loaded = self.jitcache_loading
+        finally:
+            self.jitcache_loading = before
+
+    return load_additional_registries
+
+
 #: What is replaced, as in ``_uses``.
 PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     *((context.BaseContext, name, _putting) for name in _TYPING),
@@ -133,4 +157,6 @@ PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (typeconv.TypeManager, "set_compatible", _putting),
     (context.BaseContext, "install_registry", _installing),
     (base.BaseContext, "install_registry", _installing),
+    (context.Context, "load_additional_registries", _loading),
+    (cpu.CPUContext, "load_additional_registries", _loading),
 ]

@@ -21,7 +21,7 @@ from jitcache import Key
 from ._code import Unkeyable, lines_of, pack
 from ._llvm import given
 from ._objects import plain_typers
-from ._passes import passes
+from ._placed import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,9 +179,9 @@ def key_parts(
     components["types"] = walker.describe(sigutils.normalize_signature(sig))
     components["options"] = options.data
     components["how"] = walker.describe((how, *more))
-    always = [*passes(), *plain_typers()]
+    always = [*placed.look(), *plain_typers()]
     if always:
-        components["passes"] = walker.registered(tuple(always))
+        components["placed"] = walker.registered(tuple(always))
     components["settings"] = settings.text()
     components["versions"] = _VERSIONS
     return KeyParts(components, _name(function, sig, how), walker, state)

@@ -30,6 +30,7 @@ from ._entry import classes_in, dump_library, dump_result, load_library, load_re
 from ._index import Index
 from ._key import KeyParts, key_parts, options_for, options_of
 from ._lookup import RECORDS, Lookup
+from ._placed import placed
 from ._record import MOST, dump, load, record_of
 from ._seen import current, making
 from ._walk import Walker
@@ -181,6 +182,7 @@ class Overloads:
         if lookup.parts is None or lookup.target is None or seen is None:
             return
         first = lookup.parts.first()
+        placed.look(everywhere=True)
         if not self._is_unchanged(lookup):
             refuse("changed while it was compiled", self)
             return

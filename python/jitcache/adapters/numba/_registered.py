@@ -222,7 +222,7 @@ def _others(templates: Iterable[Any]) -> Iterator[Any]:
     # A process looks at some 3,000 templates once, nearly all Numba's own. A call for each would take twice as long.
     new = [t for t in dict.fromkeys(templates) if t not in _looked_at]
     _looked_at.update(new)
-    for template in new:
+    for template in [t for t in new if not _sure[t.__module__]]:
         members = template.__dict__
         function = members.get("_overload_func") or members.get("_definition_func")
         if function is not None:
@@ -346,6 +346,10 @@ class Registrations:
     def add(self, registration: Registration) -> None:
         """Add one that is in none of Numba's lists."""
         self._found.append(registration)
+
+    def has(self, container: Any) -> bool:
+        """Return whether a container is one of those that are looked at here."""
+        return id(container) in self._examined
 
     def all(self) -> list[Registration]:
         """Return the registrations, new ones last."""
