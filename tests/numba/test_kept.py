@@ -73,17 +73,18 @@ def passed(name: str, c: str, look: str, argument: str = "it", without: str = "s
     )
 
 
-def later(name: str, what: str, call: str) -> Look:
+def later(name: str, what: str, call: str, *, first: str = "1") -> Look:
     """Return a program that changes what a function, with which Numba makes something, has in a cell.
 
-    The first process does so after Numba has made that, the second one before.
+    One of two processes, by default the ``first``, does so after Numba has made that; the other one before.
     """
     made = "\n".join("    " + line for line in what.splitlines())
     return Look(name, {
-        "o": "from numba.core import cgutils, types\nfrom numba.extending import *\n" + (MODEL if "model" in what else "def h(x):\n    raise NotImplementedError\n")
+        "o": "import numba\nfrom numba.core import cgutils, types\nfrom numba.extending import *\n" + (MODEL if "model" in what else "def h(x):\n    raise NotImplementedError\n")
              + f"def make():\n    k = 10\n{made}\n    def change(n):\n        nonlocal k\n        k = n\n    return change, h\nchange, h = make()",
         "a": f"from o import h\n@numba.njit(cache=True)\ndef f(x):\n    return {call}\n@numba.njit(cache=True)\ndef g(x):\n    return {call} + 0"},
-        ("environ", "1", "2"), ("10", "20"), "makers", FIRST_ONE)  # fmt: skip
+        *((("environ", "1", "2"), ("10", "20"), "makers") if first == "1" else
+          (("environ", "2", "1"), ("20", "10"), "as made before")), FIRST_ONE)  # fmt: skip
 
 
 ROWS = [
@@ -120,6 +121,14 @@ ROWS = [
           "        return context.get_constant(types.int64, n)\n    return types.int64(x), make", "h(x)"),
     later("a model", "global h\n@register_model(T)\nclass M(models.StructModel):\n    def __init__(self, manager, kind):\n"
           "        names = ['a', 'b'] if k == 10 else ['b', 'a']\n        super().__init__(manager, kind, [(n, types.int64) for n in names])", "h(x)"),
+    later("another process makes an overload", "@overload(h)\ndef over(x):\n    n = k\n    return lambda x: x * n", "h(x)", first="2"),
+    later("another process makes an overload of a method", "@overload_method(types.Integer, 'mine')\ndef over(x):\n    n = k\n    return lambda x: x * n", "x.mine()", first="2"),
+    later("another process makes an overload of an attribute", "@overload_attribute(types.Integer, 'mine')\ndef over(x):\n    n = k\n    return lambda x: x * n", "x.mine", first="2"),
+    later("another process makes an intrinsic", "@intrinsic\ndef h(context, x):\n    n = k\n    def make(context, builder, sig, args):\n"
+          "        return context.get_constant(types.int64, n)\n    return types.int64(x), make", "h(x)", first="2"),
+    later("another process makes a model", "global h\n@register_model(T)\nclass M(models.StructModel):\n    def __init__(self, manager, kind):\n"
+          "        names = ['a', 'b'] if k == 10 else ['b', 'a']\n        super().__init__(manager, kind, [(n, types.int64) for n in names])", "h(x)", first="2"),
+    later("another process makes a function", "@numba.njit\ndef h(x):\n    return k", "h(x)", first="2"),
     Look("an attribute of somebody's type that changes after an overload has seen it", {
         "o": "from numba.core import types\nfrom numba.extending import *\nclass Thing:\n    pass\nclass T(types.Type):\n    def __init__(self):\n"
              "        super().__init__(name='T')\nt = T()\nt.k = 10\ntypeof_impl.register(Thing)(lambda value, context: t)\n"

@@ -81,14 +81,14 @@ class Lookup:
         for record in records:
             try:
                 components, seen = record.look(self.parts.walker)
+                results = (cache.get(self.parts.result(target, components)) for target in targets)
+                data = next((d for d in results if d is not None), None)
+                if data is not None:
+                    record.require_as_made(self.parts.walker)
+                    self.data, self.seen = data, seen
+                    return True
             except Unkeyable as e:
                 why = e
-                continue
-            for target in targets:
-                self.data = cache.get(self.parts.result(target, components))
-                if self.data is not None:
-                    self.seen = seen
-                    return True
         if why is not None and len(records) == 1:
             raise why
         return False

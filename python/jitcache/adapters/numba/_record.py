@@ -8,18 +8,19 @@ a result.
 from __future__ import annotations
 
 import marshal
+import types as pytypes
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache._module_files import content, content_of_module
 
 from ._code import Unkeyable, codes_in, number_of
-from ._registered import describe, registrations
-from ._seen import Names, Seen, Warned, here, state_now
+from ._registered import describe, registrations, written
+from ._seen import Names, Seen, Warned, require_as_made
 from ._walk import Walker
 from ._world import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 #: How many records are kept for one first key, the newest first.
 MOST = 8
@@ -47,6 +48,23 @@ class Record(NamedTuple):
         seen.names = {label: label.value(Walker()) for label in self.names}
         seen.warnings = dict.fromkeys(self.warnings)
         return _components(self, seen, walker), seen
+
+    def require_as_made(self, walker: Walker) -> None:
+        """Raise Unkeyable if Numba would use what it has made, in this process, of something that has changed since.
+
+        Another process, in which nothing was made before the change, has kept another result.
+        """
+        require_as_made(walker.dispatchers)
+        for registration in registrations.counting({name: set(about) for name, about in self.asked}):
+            require_as_made(thing for part in registration.parts for thing in _kept_by(part))
+
+
+def _kept_by(part: Any) -> Iterator[Any]:
+    """Yield that by which Numba keeps what it makes of a part of a registration."""
+    thing = (written(part) or part) if isinstance(part, type) else part
+    if isinstance(thing, (type, pytypes.FunctionType)):
+        yield thing
+        yield from codes_in(thing.__code__) if isinstance(thing, pytypes.FunctionType) else ()
 
 
 def _components(record: Record, seen: Seen, walker: Walker) -> dict[str, Any]:
@@ -99,7 +117,7 @@ def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, d
     )
     components, now = record.look(walker)
     _require_unchanged(seen, now, components)
-    _require_same_states(seen)
+    seen.require_same_states()
     _require_described(homeless - described, seen)
     return record, components
 
@@ -115,18 +133,6 @@ def _require_unchanged(seen: Seen, now: Seen, components: Mapping[str, Any]) -> 
     for question, answer in seen.world.items():
         if now.world[question] != answer:
             raise Unkeyable("changed while it was compiled", question)
-
-
-def _require_same_states(seen: Seen) -> None:
-    """Raise Unkeyable if a callee was compiled in another state than it has now, which is in the key."""
-    for label, state in seen.states.items():
-        function = label()
-        if function is None:
-            continue
-        if label not in here.states:
-            here.states[label] = state_now(function)
-        if here.states[label] != state:
-            raise Unkeyable("changed while it was compiled", f"{function}, which was used before")
 
 
 def _require_described(codes: set[Any], seen: Seen) -> None:

@@ -197,6 +197,20 @@ class Seen:
             if not versioned_class(type(t)):
                 self.note_maker(t)
 
+    def require_same_states(self) -> None:
+        """Raise Unkeyable if something was compiled, or used, in another state than it has now."""
+        for label, state in self.states.items():
+            thing = label()
+            if thing is None:
+                continue
+            now = here.states.get(label) if here.open else None
+            if now is None:
+                now = state_now(thing)
+                if here.open:
+                    here.states[label] = now
+            if now != state:
+                raise Unkeyable("changed while it was compiled", f"{thing}, which was used before")
+
     def compile(self, function: pytypes.FunctionType) -> None:
         """Note a function that Numba compiles, with what its names mean: Numba treats that as constant."""
         self.note_state(function, state_now(function))
@@ -310,6 +324,13 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
             known[how] = seen
         if outer is not None:
             outer.add(seen)
+
+
+def require_as_made(things: Iterable[Any]) -> None:
+    """Raise Unkeyable if Numba has made something of one of these, keeps it, and would make it otherwise now."""
+    for thing in things:
+        for seen in list(_made[thing].values()) if thing in _made else ():
+            seen.require_same_states()
 
 
 def is_made(thing: Any, how: Any) -> bool:
