@@ -31,6 +31,7 @@ type Cache struct {
 	layers   []*Layer       // all that the settings name
 	used     []*Layer       // those of them that are used
 	remotes  remotes
+	copying  copying
 	profile  *profile      // nil: none is named
 	signer   *trust.Secret // nil: entries are not signed
 	words    struct {
@@ -133,6 +134,7 @@ func (c *Cache) Flush() {
 	if c.store == nil {
 		return
 	}
+	c.settle()
 	c.tell()
 	c.drain()
 	c.store.Flush()
@@ -175,7 +177,10 @@ func (c *Cache) countHit(where store.Counter, b *blob.Blob) {
 func (c *Cache) Memory() *memory.Memory { return c.memory }
 
 // Store returns the directory, or nil and why there is none.
-func (c *Cache) Store() (*store.Store, error) { return c.store, c.refused }
+func (c *Cache) Store() (*store.Store, error) {
+	c.settle()
+	return c.store, c.refused
+}
 
 // Mode returns what JITCACHE says.
 func (c *Cache) Mode() Mode { return c.settings.mode }

@@ -60,6 +60,7 @@ func (c *Cache) List(ctx context.Context, kind string, fn func(*Listed) error) e
 	if c.store == nil {
 		return nil
 	}
+	c.settle()
 	return c.store.Walk(ctx, func(e *store.Entry) error {
 		if kind != "" && e.Kind != kind {
 			return nil
@@ -75,6 +76,7 @@ func (c *Cache) Keys(part int) ([]key.ID, bool) {
 	if c.store == nil {
 		return nil, false
 	}
+	c.settle()
 	return c.store.Keys(part)
 }
 
@@ -84,6 +86,7 @@ func (c *Cache) Describe(id *key.ID, kind string) (Listed, bool) {
 	if c.store == nil {
 		return Listed{}, false
 	}
+	c.settleEntry(id)
 	e, why := c.store.Describe(id)
 	if why != store.None || kind != "" && e.Kind != kind {
 		return Listed{}, false

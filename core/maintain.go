@@ -12,11 +12,13 @@ func (c *Cache) Trim(ctx context.Context, progress store.Progress) (store.Cleare
 	if c.store == nil {
 		return store.Cleared{}, nil
 	}
+	c.settle()
 	return c.store.Trim(ctx, progress)
 }
 
 // Clear removes the entries of a kind, all of them if kind is "".
 func (c *Cache) Clear(ctx context.Context, kind string, progress store.Progress) (store.Cleared, error) {
+	c.settle()
 	switch {
 	case c.memory == nil:
 	case c.store == nil:
@@ -36,6 +38,7 @@ func (c *Cache) Verify(ctx context.Context, keep bool, progress store.Progress) 
 	if c.store == nil {
 		return store.Report{}, nil
 	}
+	c.settle()
 	return c.store.Verify(ctx, keep, progress)
 }
 
@@ -48,6 +51,7 @@ func (c *Cache) Len() (int, error) {
 		_, n := c.memory.Size()
 		return int(n), nil
 	}
+	c.settle()
 	return c.store.Len()
 }
 

@@ -18,6 +18,7 @@ func (c *Cache) LoadNote(id *key.ID) []byte {
 	if c.unread() != store.None || c.store == nil {
 		return nil
 	}
+	c.settleEntry(id)
 	b, why := c.own(id)
 	return c.note(b, why, false)
 }

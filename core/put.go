@@ -38,6 +38,7 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	if c.settings.mode == ModeRefresh {
 		it.Replace = true
 	}
+	c.settleEntry(&it.Key.ID)
 	stored := false
 	c.change(&it.Key.ID, it.Replace, func() (changed bool, keep *blob.Blob) {
 		var w store.Written
@@ -173,6 +174,7 @@ func (c *Cache) Remove(id *key.ID) (found bool, why store.Reason) {
 	if c.store == nil {
 		return c.memory != nil && c.memory.Remove((*[32]byte)(id)), store.None
 	}
+	c.settleEntry(id)
 	kept := c.change(id, true, func() (bool, *blob.Blob) {
 		found, why = c.store.Remove(id)
 		return found, nil

@@ -95,7 +95,7 @@ func (c *Cache) warnRemote(r *Remote, what string) {
 // used or not.
 func (c *Cache) Remotes() []*Remote { return c.remotes.named }
 
-// fromRemotes asks the remotes for an entry, and copies it if one has it. why is the reason of the
+// fromRemotes asks the remotes for an entry, and lets it be copied if one has it. why is the reason of the
 // miss so far.
 func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Reason) {
 	if len(c.remotes.used) == 0 || c.remotes.knownAbsent(id) {
@@ -110,7 +110,11 @@ func (c *Cache) fromRemotes(id *key.ID, why store.Reason) (*blob.Blob, store.Rea
 		b, reason, answered, paid := c.fromRemote(r, id)
 		asked, lost = asked || answered, lost+paid
 		if b != nil {
-			if c.copyIn(b) || usesUncopied {
+			if usesUncopied {
+				c.copyLater(b)
+				return b, store.None
+			}
+			if c.copyIn(b) {
 				return b, store.None
 			}
 			b.Release()

@@ -55,6 +55,7 @@ func (k *KindStats) Hits() uint64 { return k.HitsMemory + k.HitsDisk + k.HitsLay
 // Stats returns the counters of the directory, with those that this process has not
 // written yet. Without a directory it returns those of this process.
 func (c *Cache) Stats() Stats {
+	c.settle()
 	s := Stats{Kinds: map[string]KindStats{}}
 	if c.memory != nil {
 		s.Memory.Bytes, s.Memory.Entries = c.memory.Size()
@@ -103,6 +104,7 @@ const DayLayout = "2006-01-02"
 
 // History returns the counters of the directory's days, from the day of since on.
 func (c *Cache) History(since time.Time) History {
+	c.settle()
 	from := store.DayOf(since.UnixNano())
 	h := History{Since: dayText(from), Days: []DayStats{}}
 	sum := map[string]*store.Counters{}

@@ -113,6 +113,7 @@ func (c *Cache) Holds(id *key.ID) (*blob.Blob, store.Reason) {
 	if c.store == nil {
 		return nil, store.NoDirectory
 	}
+	c.settleEntry(id)
 	b, why := c.store.Peek(id)
 	return c.unlessWithdrawn(b, why)
 }
