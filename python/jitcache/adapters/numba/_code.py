@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "HEAP",
     "Unkeyable",
     "code_of",
     "codes_in",
@@ -37,7 +38,8 @@ __all__ = [
 ]
 
 
-_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+#: The flag of classes that were made while the process ran, Py_TPFLAGSHEAPTYPE. Most classes in C are not.
+HEAP = 1 << 9
 _WRITTEN_IN_C = (types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType)
 
 _PACKAGES = folders(*(os.path.dirname(str(m.__file__)) for m in (numba, np, llvmlite)))
@@ -68,7 +70,7 @@ def versioned_class(cls: type) -> bool:
     if cls.__module__ == "__main__" or module is None or not versioned_module(module):
         return False
     found = getattr(module, "__dict__", {}).get(cls.__qualname__)
-    return found is cls or not cls.__flags__ & _HEAP or _is_of_its_module(cls)
+    return found is cls or not cls.__flags__ & HEAP or _is_of_its_module(cls)
 
 
 def _is_of_its_module(cls: type) -> bool:

@@ -30,7 +30,7 @@ from jitcache._dependency_walk import DependencyWalker, below, hides_state, text
 from jitcache._module_files import content_of_module
 
 from . import _memos
-from ._code import Unkeyable, pin, versioned, versioned_class, versioned_module
+from ._code import HEAP, Unkeyable, pin, versioned, versioned_class, versioned_module
 from ._options import set_on
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _ADDRESS = re.compile("0x[0-9a-f]+")
-_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def _names_in(annotation: object) -> tuple[str, ...]:
@@ -320,7 +319,7 @@ class ObjectWalker(DependencyWalker):
             raise Unkeyable("global", name)
         self._class(kind)
         self._held(value)
-        if not all(b is object or (b.__flags__ & _HEAP and not versioned_class(b)) for b in kind.__mro__):
+        if not all(b is object or (b.__flags__ & HEAP and not versioned_class(b)) for b in kind.__mro__):
             self._reduced(value, name)
 
     def _held(self, value: Any) -> None:

@@ -22,7 +22,7 @@ from numba.core.types import abstract
 
 from jitcache._fork import ForkLock
 
-from ._code import versioned, versioned_module
+from ._code import HEAP, versioned, versioned_module
 from ._registered import registrations
 
 if TYPE_CHECKING:
@@ -47,19 +47,26 @@ class _Own(dict[str, bool]):
 
 
 class _Owned(dict[str, bool]):
-    """Whether a module, by the name that a class has for it, is Python's, Numba's or NumPy's, or one that is not there.
-
-    Numba's own classes that are made in C name some that are not there.
-    """
+    """Whether a module, by its name, is Python's, Numba's or NumPy's."""
 
     def __missing__(self, name: str) -> bool:
         module = sys.modules.get(name)
-        has_file = getattr(module, "__file__", None) is not None
-        self[name] = name != "__main__" and (not has_file or module is None or versioned_module(module))
+        self[name] = name != "__main__" and module is not None and versioned_module(module)
         return self[name]
 
 
 _own, _owned = _Own(), _Owned()
+
+
+def _is_owned(cls: type) -> bool:
+    """Whether a class is of such a module. Numba's own that are made in C name some that are not there."""
+    return _owned[cls.__module__] or (not cls.__flags__ & HEAP and cls.__module__ not in sys.modules)
+
+
+def _is_owned_function(value: Any) -> bool:
+    """Whether a value is a function of Cython's, for which all packages share a class, and is of such a module."""
+    has_file = getattr(sys.modules.get(type(value).__module__), "__file__", None) is not None
+    return not has_file and _owned[str(getattr(value, "__module__", None))]
 
 
 _CODE = (pytypes.FunctionType, pytypes.MethodType, staticmethod, classmethod, functools.partial)
@@ -85,7 +92,7 @@ class _Kinds(dict[type, str]):
 
     def __missing__(self, cls: type) -> str:
         kind = self[cls] = _kind(cls)
-        if not kind and _owned[cls.__module__]:
+        if not kind and _is_owned(cls):
             self.plain.add(cls)
         return kind
 
@@ -97,9 +104,9 @@ def _is_of_others(value: Any) -> bool:
     """Whether a function, a class or an object is of others."""
     kind = _kinds[type(value)]
     if kind == "class":
-        return not _owned[value.__module__]
+        return not _is_owned(value)
     if kind != "code":
-        return not _owned[type(value).__module__]
+        return not _is_owned(type(value)) and not _is_owned_function(value)
     if type(value) is pytypes.FunctionType:
         return not _own[value.__code__.co_filename] and not _is_generated(value)
     return _is_of_others(getattr(value, "py_func", None) or getattr(value, "func", None) or value.__func__)
@@ -257,7 +264,7 @@ class Placed:
 
 def _is_own(module: Any) -> bool:
     """Whether a module under a name of Numba's is Numba's: numba-cuda puts its own under ``numba.cuda``."""
-    return isinstance(module, pytypes.ModuleType) and versioned_module(module)
+    return isinstance(module, pytypes.ModuleType) and module.__name__.startswith("numba") and versioned_module(module)
 
 
 placed = Placed()
