@@ -7,16 +7,7 @@ from __future__ import annotations
 
 import pytest
 from project import Project
-from sampled import more, sampled
-from test_looks import (
-    OVERLOAD,
-    USE,
-    Look,
-    assert_change_is_seen,
-    assert_old_result_without,
-    assert_plain_numba_gives_it,
-    over,
-)
+from test_looks import OVERLOAD, USE, Look, checks_of, over
 from test_objects import thing
 
 FACTORY = (
@@ -105,24 +96,13 @@ ROWS = [
     over("how many variables there are", "import os\nB = len(os.environ)\nimport c", "k = len(os.environ) - B", CHANGE, "length",
          c="import os\n[os.environ.setdefault(f'MINE{n}', '') for n in range(__import__('d').K)]", d="K = 1"),
 ]  # fmt: skip
-PARAMETERS = sampled([(row,) for row in ROWS], [row.name for row in ROWS])
 
 
-@pytest.mark.parametrize("row", PARAMETERS)
-def test_a_change_is_seen(project: Project, row: Look) -> None:
-    assert_change_is_seen(project, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_what_is_right_after_it_is_what_a_plain_numba_gives(project: Project, row: Look) -> None:
-    assert_plain_numba_gives_it(project, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_without_the_mechanism_the_old_result_is_served(project: Project, row: Look) -> None:
-    assert_old_result_without(project, row)
+(
+    test_a_change_is_seen,
+    test_what_is_right_after_it_is_what_a_plain_numba_gives,
+    test_without_the_mechanism_the_old_result_is_served,
+) = checks_of(ROWS)
 
 
 TOLD = "; from jitcache.adapters import numba as j; print(j.uncached())"

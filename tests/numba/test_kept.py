@@ -5,10 +5,7 @@ The rows are as those of ``test_looks``.
 
 from __future__ import annotations
 
-import pytest
-from project import Project
-from sampled import more, sampled
-from test_looks import Look, assert_change_is_seen, assert_old_result_without, assert_plain_numba_gives_it
+from test_looks import Look, checks_of
 
 OF_OTHERS = """
 import math
@@ -151,21 +148,10 @@ ROWS = [
            "    return (lambda x, it: int(x)) if isinstance(it, A) else (lambda x, it: x)",
            "from o import by, it\n@numba.njit(cache=True)\ndef f(x):\n    return by(x, it)", "types of globals"),
 ]  # fmt: skip
-PARAMETERS = sampled([(row,) for row in ROWS], [row.name for row in ROWS])
 
 
-@pytest.mark.parametrize("row", PARAMETERS)
-def test_a_change_is_seen(project: Project, row: Look) -> None:
-    assert_change_is_seen(project, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_what_is_right_after_it_is_what_a_plain_numba_gives(project: Project, row: Look) -> None:
-    assert_plain_numba_gives_it(project, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_without_the_mechanism_the_old_result_is_served(project: Project, row: Look) -> None:
-    assert_old_result_without(project, row)
+(
+    test_a_change_is_seen,
+    test_what_is_right_after_it_is_what_a_plain_numba_gives,
+    test_without_the_mechanism_the_old_result_is_served,
+) = checks_of(ROWS)

@@ -7,15 +7,7 @@ from __future__ import annotations
 
 import pytest
 from project import Project
-from sampled import more, sampled
-from test_looks import (
-    OVERLOAD,
-    Look,
-    assert_change_is_seen,
-    assert_old_result_without,
-    assert_plain_numba_gives_it,
-    over,
-)
+from test_looks import OVERLOAD, Look, checks_of, over
 
 CALLS = "from c import g\n@numba.njit(cache=True)\ndef f(x):\n    return g(x)"
 
@@ -90,31 +82,19 @@ ROWS = [
         "c": "from d import K\n@numba.njit\ndef g(x, k=K):\n    return x * k\ng.py_func.__defaults__ = (7,)", "d": "K = 1", "a": CALLS},
         ("d", "1", "2"), ("1", "2"), "parameters"),
 ]  # fmt: skip
-PARAMETERS = sampled([(row,) for row in ROWS], [row.name for row in ROWS])
 
 
-@pytest.fixture
-def with_folder(project: Project) -> Project:
-    """The project, with the folder that some rows name."""
+@pytest.fixture(autouse=True)
+def with_folder(project: Project) -> None:
+    """Make the folder that some rows name."""
     (project.folder / "there").mkdir()
-    return project
 
 
-@pytest.mark.parametrize("row", PARAMETERS)
-def test_a_change_is_seen(with_folder: Project, row: Look) -> None:
-    assert_change_is_seen(with_folder, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_what_is_right_after_it_is_what_a_plain_numba_gives(with_folder: Project, row: Look) -> None:
-    assert_plain_numba_gives_it(with_folder, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_without_the_mechanism_the_old_result_is_served(with_folder: Project, row: Look) -> None:
-    assert_old_result_without(with_folder, row)
+(
+    test_a_change_is_seen,
+    test_what_is_right_after_it_is_what_a_plain_numba_gives,
+    test_without_the_mechanism_the_old_result_is_served,
+) = checks_of(ROWS)
 
 
 PARTS = """

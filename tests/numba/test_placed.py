@@ -5,11 +5,9 @@ The rows are as those of ``test_looks``.
 
 from __future__ import annotations
 
-import pytest
 from project import Project
-from sampled import more, sampled
 from test_kept import others
-from test_looks import Look, assert_change_is_seen, assert_old_result_without, assert_plain_numba_gives_it
+from test_looks import Look, checks_of
 
 USER = "import c, numpy\n@numba.njit(cache=True)\ndef f(x):\n    return %s"
 CONST = """
@@ -61,7 +59,6 @@ ROWS = [
            "                    one.value = ir.Const(d.K, one.loc)\n        return own_of(func_ir)\n    u.reconstruct_ssa = changed",
            "x + 0.5", ("1.5", "3.0")),
 ]  # fmt: skip
-PARAMETERS = sampled([(row,) for row in ROWS], [row.name for row in ROWS])
 
 # The first function is compiled by a Numba that is its own. Nothing is imported after that.
 LATER = """
@@ -74,21 +71,11 @@ print(a.g(1))
 """
 
 
-@pytest.mark.parametrize("row", PARAMETERS)
-def test_a_change_is_seen(project: Project, row: Look) -> None:
-    assert_change_is_seen(project, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_what_is_right_after_it_is_what_a_plain_numba_gives(project: Project, row: Look) -> None:
-    assert_plain_numba_gives_it(project, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_without_the_mechanism_the_old_result_is_served(project: Project, row: Look) -> None:
-    assert_old_result_without(project, row)
+(
+    test_a_change_is_seen,
+    test_what_is_right_after_it_is_what_a_plain_numba_gives,
+    test_without_the_mechanism_the_old_result_is_served,
+) = checks_of(ROWS)
 
 
 def write(project: Project) -> None:

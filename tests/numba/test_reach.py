@@ -11,17 +11,7 @@ import sysconfig
 
 import pytest
 from project import Project
-from sampled import more, sampled
-from test_looks import (
-    OVERLOAD,
-    USE,
-    Look,
-    assert_change_is_seen,
-    assert_old_result_without,
-    assert_plain_numba_gives_it,
-    change,
-    over,
-)
+from test_looks import OVERLOAD, USE, Look, change, checks_of, over
 
 HOLDS = "whatever holds it"
 NO_FILE = "import sys, types\nmade = types.ModuleType('made')\nsys.modules['made'] = made\n"
@@ -183,31 +173,19 @@ ROWS = [
         "from numba.core.typeconv.rules import default_type_manager\nif K == 2:\n    default_type_manager.set_promote(types.int64, types.int8)",
         ("1.0", "1")),
 ]  # fmt: skip
-PARAMETERS = sampled([(row,) for row in ROWS], [row.name for row in ROWS])
 
 
-@pytest.fixture
-def with_folder(project: Project) -> Project:
-    """The project, with the folder that some rows name."""
+@pytest.fixture(autouse=True)
+def with_folder(project: Project) -> None:
+    """Make the folder that some rows name."""
     (project.folder / "n").mkdir()
-    return project
 
 
-@pytest.mark.parametrize("row", PARAMETERS)
-def test_a_change_is_seen(with_folder: Project, row: Look) -> None:
-    assert_change_is_seen(with_folder, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_what_is_right_after_it_is_what_a_plain_numba_gives(with_folder: Project, row: Look) -> None:
-    assert_plain_numba_gives_it(with_folder, row)
-
-
-@more
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_without_the_mechanism_the_old_result_is_served(with_folder: Project, row: Look) -> None:
-    assert_old_result_without(with_folder, row)
+(
+    test_a_change_is_seen,
+    test_what_is_right_after_it_is_what_a_plain_numba_gives,
+    test_without_the_mechanism_the_old_result_is_served,
+) = checks_of(ROWS)
 
 
 @pytest.mark.parametrize("without", ["", "put"])
