@@ -101,10 +101,19 @@ def test_nothing_is_found_in_a_numba_of_which_all_parts_are_used(project: Projec
     project.write(
         a="""
         import numba, numpy
-        from numba.core import target_extension, types
+        from numba.core import event, target_extension, types
         from numba.experimental import jitclass
         from numba.extending import overload, intrinsic, register_jitable
         from numba.typed import Dict, List
+
+        class Listener(event.Listener):
+            def on_start(self, event):
+                pass
+
+            def on_end(self, event):
+                pass
+
+        event.register("numba:compile", Listener())
 
         class Target(target_extension.GPU):
             pass

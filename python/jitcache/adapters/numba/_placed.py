@@ -15,7 +15,7 @@ import types as pytypes
 from collections import UserDict
 from typing import TYPE_CHECKING, Any
 
-from numba.core import cgutils, serialize, types
+from numba.core import cgutils, event, serialize, types
 from numba.core.dispatcher import Dispatcher
 from numba.core.target_extension import CPU, Target
 from numba.core.types import abstract
@@ -34,8 +34,11 @@ _OURS: Any = os.path.abspath(__file__).rpartition("adapters")[0]
 _CONTAINERS = (dict, list, set, tuple, frozenset, UserDict)
 _DEEPEST = 4  # containers in containers
 
-# What else Numba remembers of what it was given. Who comes across it has been given the same, which counts by itself.
-_MEMORIES: tuple[Any, ...] = (abstract._typecache, cgutils._struct_proxy_cache, serialize._unpickled_memo)
+# What does not count: what else Numba remembers of what it was given (who comes across it has been given the same, which
+# counts by itself), and who is told what happens and has no say in it.
+_LEFT_OUT: tuple[Any, ...] = (
+    abstract._typecache, cgutils._struct_proxy_cache, event._registered, serialize._unpickled_memo,
+)  # fmt: skip
 
 
 class _Own(dict[str, bool]):
@@ -196,8 +199,8 @@ def _others_in(name: str, container: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _is_known(container: Any) -> bool:
-    """Whether a container is looked at elsewhere, or is a memory."""
-    return registrations.has(container) or any(container is m for m in _MEMORIES)
+    """Whether a container is looked at elsewhere, or does not count."""
+    return registrations.has(container) or any(container is c for c in _LEFT_OUT)
 
 
 _lock = ForkLock()
