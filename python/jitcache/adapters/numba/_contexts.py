@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from typing import Any, Callable
 
 from numba.core import base, cpu, types
@@ -109,15 +110,21 @@ def _putting(original: Method) -> Method:
     return put
 
 
+class _Now(threading.local):
+    asked: list[tuple[Any, Any]] | None = None  # contexts, and the registries that this thread's load has them install
+
+
+_now = _Now()
+
+
 def _installing(original: Method) -> Method:
     @functools.wraps(original)
     def install_registry(self: Any, registry: Any) -> None:
         """Do nothing if nothing was registered since this context had the registry installed."""
         # While Numba gets ready it asks each of its 17 registries 250 times. Nearly always there is nothing new, and it
         # takes 7 ms to find that out: more than all we add to a first call.
-        loading = self.__dict__.get("jitcache_loading")
-        if loading is not None:
-            loading.append(registry)
+        if _now.asked is not None:
+            _now.asked.append((self, registry))
         loader = self._registries.get(registry)
         lists, total = getattr(loader, "jitcache_installed", ((), -1))
         now = sum(map(len, lists))
@@ -140,12 +147,12 @@ def _loading(original: Method) -> Method:
             for registry in known:
                 self.install_registry(registry)
             return
-        before, self.jitcache_loading = self.__dict__.get("jitcache_loading"), []
+        before, _now.asked = _now.asked, []
         try:
             original(self)
-            self.jitcache_loaded = self.jitcache_loading
+            self.jitcache_loaded = [registry for context, registry in _now.asked if context is self]
         finally:
-            self.jitcache_loading = before
+            _now.asked = before
 
     return load_additional_registries
 

@@ -34,8 +34,8 @@ _OURS: Any = os.path.abspath(__file__).rpartition("adapters")[0]
 _CONTAINERS = (dict, list, set, tuple, frozenset, UserDict)
 _DEEPEST = 4  # containers in containers
 
-# What does not count: what else Numba remembers of what it was given (who comes across it has been given the same, which
-# counts by itself), and who is told what happens and has no say in it.
+# What does not count: what else Numba remembers of what it was given, since who comes across it has been given it, too,
+# and that counts by itself; and who is told what happens and has no say in it.
 _LEFT_OUT: tuple[Any, ...] = (
     abstract._typecache, cgutils._struct_proxy_cache, event._registered, serialize._unpickled_memo,
 )  # fmt: skip
