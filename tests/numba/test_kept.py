@@ -133,6 +133,13 @@ ROWS = [
              "@overload_attribute(T, 'k')\ndef of_k(it):\n    k = it.k\n    return lambda it: k\ndef change(n):\n    t.k = n",
         "a": "import o\n@numba.njit(cache=True)\ndef f(x):\n    return x.k\n@numba.njit(cache=True)\ndef g(x):\n    return x.k + 0"},
         ("environ", "1", "2"), ("10", "20"), "types as made", FIRST_ONE),
+    Look("an attribute of somebody's type that changes after an overload has seen it in a tuple", {
+        "o": "from numba.core import types\nfrom numba.extending import *\nclass Thing:\n    pass\nclass T(types.Type):\n    def __init__(self):\n"
+             "        super().__init__(name='T')\nt = T()\nt.k = 10\ntypeof_impl.register(Thing)(lambda value, context: t)\n"
+             "register_model(T)(models.OpaqueModel)\nunbox(T)(lambda kind, value, c: NativeValue(c.context.get_dummy_value()))\n"
+             "def h(it):\n    raise NotImplementedError\n@overload(h)\ndef over(it):\n    k = it.types[0].k\n    return lambda it: k\ndef change(n):\n    t.k = n",
+        "a": "import o\n@numba.njit(cache=True)\ndef f(x):\n    return o.h((x, 1))\n@numba.njit(cache=True)\ndef g(x):\n    return o.h((x, 1)) + 0"},
+        ("environ", "1", "2"), ("10", "20"), "types as made", FIRST_ONE),
     passed("an annotation of a jitted function", "import d\n@numba.njit\ndef it(x: d.K):\n    return x", "len(it.dispatcher.py_func.__annotations__['x'])"),
     passed("what somebody has set on a jitted function", "import d\n@numba.njit\ndef it(x):\n    return x\nit.k = d.K", "len(it.dispatcher.k)"),
     passed("the text of a class", "import collections, d\nit = collections.namedtuple('it', 'x')\nit.__doc__ = d.K", "len(it.instance_class.__doc__)", "it(x)"),

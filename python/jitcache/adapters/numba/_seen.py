@@ -194,8 +194,9 @@ class Seen:
     def note_types(self, types: Iterable[Any]) -> None:
         """Note the states of those types that have classes of others. Numba tells them apart by their keys only."""
         for t in types:
-            if not versioned_class(type(t)):
-                self.note_maker(t)
+            for one in _types_in(t, []):
+                if not versioned_class(type(one)):
+                    self.note_maker(one)
 
     def require_same_states(self) -> None:
         """Raise Unkeyable if something was compiled, or used, in another state than it has now."""
@@ -270,6 +271,16 @@ def state_now(thing: Any) -> bytes | None:
         return state_of(thing, Walker().root(thing))
     except Exception:  # noqa: BLE001 - from a value's own code, or something that cannot be described
         return None
+
+
+def _types_in(value: Any, found: list[Any]) -> list[Any]:
+    """Return a type with those that it holds: the types of a tuple's items, for example."""
+    if isinstance(value, Type) and not any(value is one for one in found):
+        found.append(value)
+        for held in vars(value).values():
+            for one in held if isinstance(held, (list, tuple)) else (held,):
+                _types_in(one, found)
+    return found
 
 
 def _same(one: str | None, other: str) -> bool:
