@@ -359,7 +359,7 @@ func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
 		c.pulses[token] = p
 	}
 	if !missesBeats {
-		return p.since.Add(c.server.beat), nil
+		return p.since, nil
 	}
 	return p.since.Add(mayMiss * c.server.beat), nil
 }
