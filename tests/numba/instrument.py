@@ -7,6 +7,7 @@ yet; $WITHOUT names mechanisms to take out, and $CPU another CPU to be.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import logging
 import operator
@@ -300,7 +301,7 @@ def take_out(what: str) -> None:
     elif what == "memo":
         walker._remembered = lambda self, memo: None
     elif what == "earlier states":
-        _record._require_same_states = lambda seen: None
+        _seen.Seen.require_same_states = lambda self: None
     elif what == "itself":
         _key._names_itself = lambda function, label: False
     elif what == "given warnings":
@@ -337,7 +338,9 @@ def take_out(what: str) -> None:
         _registered._OF_OTHERS = _registered._MAKERS
         _registered._is_of_signatures = lambda template: False
     elif what == "types of globals":
-        _registered._kinds = lambda rows: []
+        _registered._globals = lambda rows: _registered._calls(
+            [t for _, k in rows for t in getattr(k, "templates", ())]
+        )
     elif what == "as made before":
         _record.require_as_made = lambda things: None
     elif what == "everywhere":
@@ -388,7 +391,12 @@ if os.environ.get("VERSION"):  # another version of Numba
 if os.environ.get("CPU"):
     pretend(os.environ["CPU"])
 for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
+    importlib.import_module("jitcache.adapters.numba._hooks")  # with all others
+    known = {name: {*vars(m)} for name, m in sys.modules.items() if name.startswith("jitcache.adapters.numba.")}
     take_out(mechanism)
+    for module, names in known.items():
+        if new := {*vars(sys.modules[module])} - names:
+            sys.exit(f"instrument: {module} has no {', '.join(new)}")
 if os.environ["CACHE"] in ("jitcache", "everything"):
     from jitcache.adapters import numba as adapter
 

@@ -242,7 +242,7 @@ LOOKS = [
     Look("a global that was set before a callee was compiled", {
         "a": "import os\nZ = 1\n@numba.njit\ndef g(x):\n    return x * Z\n@numba.njit(cache=True)\ndef f(x):\n    return g(x)\n"
              "if os.environ['VALUE'] == '1':\n    g(1)\nZ = 2"},
-        ("environ", "1", "2"), ("1", "2"), "check"),
+        ("environ", "1", "2"), ("1", "2"), "check,earlier states"),
     over("a file beside its module, by what imported that", "import pkgutil", "k = int(pkgutil.get_data('o', 'c.py')[-1:])",
          ("c", "K=1", "K=2"), "read", c="K=1"),
 ]  # fmt: skip
