@@ -7,6 +7,7 @@ yet; $WITHOUT names mechanisms to take out, and $CPU another CPU to be.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import itertools
 import logging
@@ -395,7 +396,7 @@ for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
     known = {name: {*vars(m)} for name, m in sys.modules.items() if name.startswith("jitcache.adapters.numba.")}
     take_out(mechanism)
     for module, names in known.items():
-        if new := {*vars(sys.modules[module])} - names:
+        if new := {*vars(sys.modules[module])} - names - {*vars(builtins)}:
             sys.exit(f"instrument: {module} has no {', '.join(new)}")
 if os.environ["CACHE"] in ("jitcache", "everything"):
     from jitcache.adapters import numba as adapter
