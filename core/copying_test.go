@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 )
@@ -22,12 +21,8 @@ func given(t *testing.T, k *key.Key, memory string) (*Cache, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := blob.New(len(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := loaded(t, data)
 	defer b.Release()
-	copy(b.Buffer(), data)
 	if why := store.Parse(b, &k.ID); why != store.None {
 		t.Fatal(why)
 	}

@@ -14,6 +14,17 @@ import (
 	"jitcache/core/store"
 )
 
+// loaded returns the bytes of an entry as they come from a remote. The caller releases it.
+func loaded(t *testing.T, data []byte) *blob.Blob {
+	t.Helper()
+	b, err := blob.New(len(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b.Buffer(), data)
+	return b
+}
+
 // received hands a cache bytes that a remote has given for a key.
 func received(t *testing.T, c *Cache, data []byte, id *key.ID, unsigned bool) store.Reason {
 	t.Helper()
@@ -21,12 +32,8 @@ func received(t *testing.T, c *Cache, data []byte, id *key.ID, unsigned bool) st
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := blob.New(len(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := loaded(t, data)
 	defer b.Release()
-	copy(b.Buffer(), data)
 	return c.accept(&Remote{client: client}, b, id)
 }
 

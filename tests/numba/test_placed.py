@@ -19,11 +19,19 @@ def changed(self, value, *args, **more):
 """
 
 
-def placed(
-    name: str, c: str, what: str, right: tuple[str, str], change: tuple[str, str, str] = ("d", "1.0", "2.0")
-) -> Look:
+SETS = """
+def changed(func_ir):
+    for block in func_ir.blocks.values():
+        for one in block.find_insts(ir.Assign):
+            if isinstance(one.value, ir.Const) and one.value.value == 0.5:
+                one.value = ir.Const(d.K, one.loc)
+    return own_of(func_ir)
+"""
+
+
+def placed(name: str, c: str, what: str, right: tuple[str, str]) -> Look:
     """Return a program whose module c puts something into Numba, whose number is in module d."""
-    return Look(name, {"d": "K = 1.0", "c": c, "a": USER % what}, change, right, "placed")
+    return Look(name, {"d": "K = 1.0", "c": c, "a": USER % what}, ("d", "1.0", "2.0"), right, "placed")
 
 
 ROWS = [
@@ -51,12 +59,16 @@ ROWS = [
     placed("a method of a class of Numba's", CONST + "ir.Const.__init__ = changed", "x + 0.5", ("2.5", "3.5")),
     placed("a method of a class of Numba's, of which nobody but one process knows", CONST + "if d.K == 2:\n    ir.Const.__init__ = changed",
            "x + 0.5", ("1.5", "3.5")),
+    placed("an object in the place of a function of Numba's",
+           "from numba.core import ir, untyped_passes as u\nimport d\nown_of = u.reconstruct_ssa\n" + SETS
+           + "class Changed:\n    def __call__(self, func_ir):\n        return changed(func_ir)\nu.reconstruct_ssa = Changed()", "x + 0.5", ("2.0", "3.0")),
+    placed("a memoised function in the place of one of Numba's",
+           "import functools\nfrom numba.core import ir, untyped_passes as u\nimport d\nown_of = u.reconstruct_ssa\n" + SETS
+           + "u.reconstruct_ssa = functools.lru_cache(changed)", "x + 0.5", ("2.0", "3.0")),
     placed("a class in the place of one of Numba's", CONST + "class Const(ir.Const):\n    __init__ = changed\nir.Const = Const", "x + 0.5", ("2.5", "3.5")),
     placed("a function in the place of one of Numba's",
-           "from numba.core import ir, untyped_passes as u\nimport d\nown = u.ReconstructSSA.run_pass\n"
-           "if d.K == 2:\n    own_of = u.reconstruct_ssa\n    def changed(func_ir):\n        for block in func_ir.blocks.values():\n"
-           "            for one in block.find_insts(ir.Assign):\n                if isinstance(one.value, ir.Const) and one.value.value == 0.5:\n"
-           "                    one.value = ir.Const(d.K, one.loc)\n        return own_of(func_ir)\n    u.reconstruct_ssa = changed",
+           "from numba.core import ir, untyped_passes as u\nimport d\n"
+           "own_of = u.reconstruct_ssa\n" + SETS + "if d.K == 2:\n    u.reconstruct_ssa = changed",
            "x + 0.5", ("1.5", "3.0")),
 ]  # fmt: skip
 

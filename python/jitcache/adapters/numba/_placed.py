@@ -72,7 +72,12 @@ def _is_owned_function(value: Any) -> bool:
     return not has_file and _owned[str(getattr(value, "__module__", None))]
 
 
-_CODE = (pytypes.FunctionType, pytypes.MethodType, staticmethod, classmethod, functools.partial)
+# Functions, and what is made of one. It has that under one of these names.
+_CODE = (
+    pytypes.FunctionType, pytypes.MethodType, staticmethod, classmethod, property, functools.partial,
+    functools.cached_property, type(functools.lru_cache(len)),
+)  # fmt: skip
+_FUNCTION_OF = ("py_func", "func", "fget", "__func__", "__wrapped__")
 
 
 def _kind(cls: type) -> str:
@@ -112,7 +117,7 @@ def _is_of_others(value: Any) -> bool:
         return not _is_owned(type(value)) and not _is_owned_function(value)
     if type(value) is pytypes.FunctionType:
         return not _own[value.__code__.co_filename] and not _is_generated(value)
-    return _is_of_others(getattr(value, "py_func", None) or getattr(value, "func", None) or value.__func__)
+    return any(_is_of_others(getattr(value, name)) for name in _FUNCTION_OF if hasattr(value, name))
 
 
 def _is_generated(function: pytypes.FunctionType) -> bool:
@@ -169,7 +174,7 @@ class _Module:
                 self.containers.append((owner, name, value))
             elif kind == "space" or (kind == "class" and value.__module__ == self._name):
                 inside.append((name, value))
-            elif kind and _is_of_others(value):
+            elif (kind or callable(value)) and _is_of_others(value):
                 self.others.append((f"{owner}.{name}", value))
         return inside
 

@@ -200,16 +200,14 @@ class Seen:
 
     def require_same_states(self) -> None:
         """Raise Unkeyable if something was compiled, or used, in another state than it has now."""
+        now = here.states if here.open else {}
         for label, state in self.states.items():
             thing = label()
             if thing is None:
                 continue
-            now = here.states.get(label) if here.open else None
-            if now is None:
-                now = state_now(thing)
-                if here.open:
-                    here.states[label] = now
-            if now != state:
+            if label not in now:
+                now[label] = state_now(thing)
+            if now[label] != state:
                 raise Unkeyable("changed while it was compiled", f"{thing}, which was used before")
 
     def compile(self, function: pytypes.FunctionType) -> None:
