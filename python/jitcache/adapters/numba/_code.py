@@ -14,6 +14,7 @@ import numba
 import numpy as np
 from numba.cloudpickle import cloudpickle
 
+import jitcache
 from jitcache._code import Unkeyable, code_of, folders, is_standard, pack
 
 if TYPE_CHECKING:
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HEAP",
+    "OURS",
     "Unkeyable",
     "code_of",
     "codes_in",
     "is_importable",
+    "is_quiet",
     "is_standard",
     "lines_of",
     "number_of",
@@ -52,6 +55,16 @@ def versioned(path: str) -> bool:
     if path.startswith(_PACKAGES):
         return not path.startswith(_TESTS)
     return is_standard(path)
+
+
+#: The folder of this package.
+OURS = folders(os.path.dirname(jitcache.__file__))
+
+
+@functools.cache
+def is_quiet(path: str) -> bool:
+    """Return whether code of a file need not be seen: the version of its package is in every key, or it is ours."""
+    return versioned(path) or path.startswith(OURS)
 
 
 def versioned_module(module: pytypes.ModuleType) -> bool:

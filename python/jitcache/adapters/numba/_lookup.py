@@ -13,7 +13,7 @@ from jitcache._fork import ForkLock
 from . import _cpu as cpu
 from ._code import Unkeyable
 from ._key import KeyParts, flags_for
-from ._record import load
+from ._record import load, require_nothing_else_made
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,11 +80,11 @@ class Lookup:
         why: Unkeyable | None = None
         for record in records:
             try:
-                components, seen = record.look(self.parts.walker)
+                components, seen, found = record.look(self.parts.walker)
                 results = (cache.get(self.parts.result(target, components)) for target in targets)
                 data = next((d for d in results if d is not None), None)
                 if data is not None:
-                    record.require_as_made(self.parts.walker)
+                    require_nothing_else_made(self.parts.walker, found)
                     self.data, self.seen = data, seen
                     return True
             except Unkeyable as e:

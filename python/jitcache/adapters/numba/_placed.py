@@ -22,13 +22,11 @@ from numba.core.types import abstract
 
 from jitcache._fork import ForkLock
 
-from ._code import HEAP, versioned, versioned_module
+from ._code import HEAP, is_quiet, versioned_module
 from ._registered import registrations
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
-
-_OURS: Any = os.path.abspath(__file__).rpartition("adapters")[0]
 
 # Not those that hold their items weakly, in which Numba remembers what others keep.
 _CONTAINERS = (dict, list, set, tuple, frozenset, UserDict)
@@ -41,14 +39,6 @@ _LEFT_OUT: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-class _Own(dict[str, bool]):
-    """Whether code of a file is Python's, Numba's, NumPy's or ours."""
-
-    def __missing__(self, path: str) -> bool:
-        self[path] = versioned(path) or path.startswith(_OURS)
-        return self[path]
-
-
 class _Owned(dict[str, bool]):
     """Whether a module, by its name, is Python's, Numba's or NumPy's."""
 
@@ -58,7 +48,7 @@ class _Owned(dict[str, bool]):
         return self[name]
 
 
-_own, _owned = _Own(), _Owned()
+_owned = _Owned()
 
 
 def _is_owned(cls: type) -> bool:
@@ -116,7 +106,7 @@ def _is_of_others(value: Any) -> bool:
     if kind != "code":
         return not _is_owned(type(value)) and not _is_owned_function(value)
     if type(value) is pytypes.FunctionType:
-        return not _own[value.__code__.co_filename] and not _is_generated(value)
+        return not is_quiet(value.__code__.co_filename) and not _is_generated(value)
     return any(_is_of_others(getattr(value, name)) for name in _FUNCTION_OF if hasattr(value, name))
 
 

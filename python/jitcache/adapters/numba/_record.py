@@ -22,6 +22,8 @@ from ._world import Question
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ._registered import Registration
+
 #: How many records are kept for one first key, the newest first.
 MOST = 8
 
@@ -36,8 +38,8 @@ class Record(NamedTuple):
     classes: tuple[str, ...]  # the pinned classes in pickles in the code
     warnings: tuple[Warned, ...]  # that the compile showed, and that a hit shows again
 
-    def look(self, walker: Walker) -> tuple[dict[str, Any], Seen]:
-        """Return the present state of what the record names: as components of a key, and as Seen.
+    def look(self, walker: Walker) -> tuple[dict[str, Any], Seen, list[Registration]]:
+        """Return the present state of what the record names: as components of a key, as Seen, and what is registered.
 
         ``walker`` made the first key. Raises Unkeyable.
         """
@@ -47,16 +49,20 @@ class Record(NamedTuple):
         seen.world = {question: question.answer() for question in self.world}
         seen.names = {label: label.value(Walker()) for label in self.names}
         seen.warnings = dict.fromkeys(self.warnings)
-        return _components(self, seen, walker), seen
+        found = registrations.counting(seen.asked)
+        seen.registered = len(registrations.all())
+        return _components(self, seen, found, walker), seen, found
 
-    def require_as_made(self, walker: Walker) -> None:
-        """Raise Unkeyable if Numba would use what it has made, in this process, of something that has changed since.
 
-        Another process, in which nothing was made before the change, has kept another result.
-        """
-        require_as_made(walker.dispatchers)
-        for registration in registrations.counting({name: set(about) for name, about in self.asked}):
-            require_as_made(thing for part in registration.parts for thing in _kept_by(part))
+def require_nothing_else_made(walker: Walker, found: list[Registration]) -> None:
+    """Raise Unkeyable if Numba would use what it has made, in this process, of something that has changed since.
+
+    Another process, in which nothing was made before the change, has kept another result.
+    ``walker`` has made the first key, and ``found`` is what is registered and counts.
+    """
+    require_as_made(walker.dispatchers)
+    for registration in found:
+        require_as_made(thing for part in registration.parts for thing in _kept_by(part))
 
 
 def _kept_by(part: Any) -> Iterator[Any]:
@@ -67,10 +73,8 @@ def _kept_by(part: Any) -> Iterator[Any]:
         yield from codes_in(thing.__code__) if isinstance(thing, pytypes.FunctionType) else ()
 
 
-def _components(record: Record, seen: Seen, walker: Walker) -> dict[str, Any]:
+def _components(record: Record, seen: Seen, found: list[Registration], walker: Walker) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    found = registrations.counting(seen.asked)
-    seen.registered = len(registrations.all())
     if found:
         out["registered"] = describe(found, Walker())
     for path in record.files:
@@ -115,7 +119,7 @@ def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, d
         tuple(sorted(classes)),
         tuple(seen.warnings),
     )
-    components, now = record.look(walker)
+    components, now, _ = record.look(walker)
     _require_unchanged(seen, now, components)
     seen.require_same_states()
     _require_described(homeless - described, seen)

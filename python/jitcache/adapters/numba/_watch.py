@@ -25,7 +25,7 @@ from jitcache._fork import ForkLock
 from jitcache._memoize.audit import HARMLESS
 
 from . import _world
-from ._code import is_standard, versioned
+from ._code import OURS, is_quiet, is_standard, versioned
 from ._seen import Seen, current, here, names_in
 from ._versioned import original as own_of
 from ._versioned import put_instead, readers
@@ -44,20 +44,12 @@ _tool: int | None = None
 
 
 def _starts(code: Any, _offset: int) -> Any:
-    if _is_quiet(code.co_filename):
+    if is_quiet(code.co_filename):
         return _monitoring.DISABLE  # type: ignore[union-attr]
     seen = current()
     if seen is not None and not here.quiet:
         _quietly(seen.ran, sys._getframe(1))
     return None
-
-
-_OURS: Any = os.path.abspath(__file__).rpartition("adapters")[0]
-
-
-def _is_quiet(path: str) -> bool:
-    """Whether code of a file need not be seen: the version of its package is in every key, or it is ours."""
-    return versioned(path) or path.startswith(_OURS)
 
 
 def _quietly(function: Callable[..., Any], *args: Any) -> Any:
@@ -97,7 +89,7 @@ def _profile(frame: Any, event: str, _arg: Any) -> None:
     if event != "call" or here.quiet:
         return
     code = frame.f_code
-    if not _is_quiet(code.co_filename):
+    if not is_quiet(code.co_filename):
         seen = current()
         if seen is not None:
             _quietly(seen.ran, frame)
@@ -140,7 +132,7 @@ class _Readers(dict[str, bool]):
 
     def __missing__(self, path: str) -> bool:
         own = versioned(path) and not is_standard(path) and not path.startswith(_NUMPY)
-        self[path] = own or path.startswith(_OURS)
+        self[path] = own or path.startswith(OURS)
         return self[path]
 
 
@@ -227,7 +219,7 @@ def _on_event(event: str, args: tuple[Any, ...]) -> None:
 def _looks_around() -> bool:
     """Whether code gets a frame, in which it finds what any caller holds. Python's own looks for names and lines."""
     path = sys._getframe(3).f_code.co_filename
-    return not _is_quiet(path) or path == _world.INSPECT
+    return not is_quiet(path) or path == _world.INSPECT
 
 
 def _asked(seen: Seen, event: str, args: tuple[Any, ...]) -> None:
