@@ -53,7 +53,7 @@ func Open(o Options) (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cache{settings: s, log: s.log}
+	c := &Cache{settings: s, log: s.log, copying: copying{pause: pauseOfCopies}}
 	c.openMemory(o.Memory)
 	c.openStore()
 	c.openLayers()

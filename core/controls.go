@@ -18,5 +18,6 @@ const (
 	tellsResting   = true // a miss says if a remote was not asked
 	checksRemotes  = true // entries of a remote are used only if somebody who is trusted has signed them
 	waitsForCopies = true // who asks what is in the directory waits for copies that are being made
+	copiesInPauses = true // what a remote has given is copied when the program pauses
 	usesUncopied   = true // an entry of a remote is used even if it cannot be copied
 )

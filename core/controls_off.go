@@ -19,5 +19,6 @@ var (
 	tellsResting   = !control.Is("noresting")
 	checksRemotes  = !control.Is("anyremote")
 	waitsForCopies = !control.Is("nosettling")
+	copiesInPauses = !control.Is("nopause")
 	usesUncopied   = !control.Is("needscopy")
 )

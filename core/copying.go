@@ -1,41 +1,73 @@
 package core
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
 )
 
-// What a remote has given is used at once, and copied into the directory meanwhile: the copy takes
-// as long as the remote does. Whoever asks what is in the directory waits until it is made, so
-// nobody in this process sees the directory without it.
+// What a remote has given is used at once, and copied into the directory when the program pauses:
+// the copy takes as long as the remote does, and a program that starts asks for many entries in a
+// row. Until then a lookup gets it from here. Whoever asks what is in the directory waits for the copy,
+// so nobody in this process sees the directory without it.
 
 const (
 	// mostCopies and mostCopied bound how many entries, and how many bytes of them, wait to be
-	// copied. Beyond that the caller makes the copy, as fast as the disk takes it.
-	mostCopies = 64
+	// copied. From half of that on nobody waits for a pause. Beyond it the caller makes the copy,
+	// as fast as the disk takes it.
+	mostCopies = 256
 	mostCopied = 16 << 20
+	// pauseOfCopies is how long a program that pauses has got nothing from a remote. A hit of
+	// 1 MB takes a third of it with a Redis on loopback.
+	pauseOfCopies = 5 * time.Millisecond
 )
 
 // copying is what is to be copied into the directory.
 type copying struct {
-	busy  atomic.Bool // there is something
-	mu    sync.Mutex
-	done  *sync.Cond   // a copy was made; its lock is mu
-	queue []*blob.Blob // the first of which is being copied
-	bytes int
+	busy   atomic.Bool // there is something
+	mu     sync.Mutex
+	done   *sync.Cond   // a copy was made; its lock is mu
+	queue  []*blob.Blob // the first of which may be being copied
+	bytes  int
+	taken  uint64        // entries so far
+	asking int           // who waits for copies
+	hurry  chan struct{} // a pause ends early
+	pause  time.Duration
 }
 
-// holds reports whether the entry of a key is to be copied.
-func (q *copying) holds(id *key.ID) bool {
-	for _, b := range q.queue {
-		if key.ID(b.ID()) == *id {
-			return true
-		}
+// place returns where in the queue the entry of a key is, -1 if it is not.
+func (q *copying) place(id *key.ID) int {
+	return slices.IndexFunc(q.queue, func(b *blob.Blob) bool { return key.ID(b.ID()) == *id })
+}
+
+// entry returns the entry of a key with a reference for the caller, nil if it is not to be copied.
+func (q *copying) entry(id *key.ID) *blob.Blob {
+	if !q.busy.Load() || !waitsForCopies {
+		return nil
 	}
-	return false
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if at := q.place(id); at >= 0 {
+		return q.queue[at].Retain()
+	}
+	return nil
+}
+
+// urgent reports whether copies are made without waiting for a pause.
+func (q *copying) urgent() bool {
+	return q.asking > 0 || len(q.queue) > mostCopies/2 || q.bytes > mostCopied/2
+}
+
+// wake ends a pause that is waited for.
+func (q *copying) wake() {
+	select {
+	case q.hurry <- struct{}{}:
+	default: // it ends already
+	}
 }
 
 // add takes a blob, with a reference of its own, if there is room for it; it is not taken twice.
@@ -44,17 +76,21 @@ func (q *copying) add(b *blob.Blob) (taken, first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	id := key.ID(b.ID())
-	if q.holds(&id) {
+	if q.place(&id) >= 0 {
 		return true, false
 	}
 	if len(q.queue) >= mostCopies || q.bytes+len(b.Data()) > mostCopied {
 		return false, false
 	}
 	if q.done == nil {
-		q.done = sync.NewCond(&q.mu)
+		q.done, q.hurry = sync.NewCond(&q.mu), make(chan struct{}, 1)
 	}
 	q.queue = append(q.queue, b.Retain())
 	q.bytes += len(b.Data())
+	q.taken++
+	if q.urgent() {
+		q.wake()
+	}
 	return true, !q.busy.Swap(true)
 }
 
@@ -79,6 +115,24 @@ func (q *copying) next(copied *blob.Blob) *blob.Blob {
 	return q.queue[0]
 }
 
+// rest waits until the program pauses, unless copies are urgent. seen is what it has returned
+// before: how much was taken when the last pause began.
+func (q *copying) rest(seen uint64) uint64 {
+	for {
+		q.mu.Lock()
+		taken, urgent := q.taken, q.urgent()
+		q.mu.Unlock()
+		if urgent || taken == seen || !copiesInPauses {
+			return seen
+		}
+		seen = taken
+		select {
+		case <-q.hurry:
+		case <-time.After(q.pause):
+		}
+	}
+}
+
 // copyLater copies an entry of a remote into the directory, most often after it has returned.
 func (c *Cache) copyLater(b *blob.Blob) {
 	if c.store == nil {
@@ -95,7 +149,9 @@ func (c *Cache) copyLater(b *blob.Blob) {
 
 // makeCopies makes the copies that wait, until there are none.
 func (c *Cache) makeCopies() {
+	seen := uint64(0)
 	for b := c.copying.next(nil); b != nil; b = c.copying.next(b) {
+		seen = c.copying.rest(seen)
 		c.makeCopy(b)
 	}
 }
@@ -117,22 +173,31 @@ func (c *Cache) settle() {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.busy.Load() {
-		q.done.Wait()
-	}
+	q.wait(q.busy.Load)
 }
 
-// settleEntry waits until the entry of a key is not to be copied, and reports whether it was.
-func (c *Cache) settleEntry(id *key.ID) (was bool) {
+// settleEntry waits until the entry of a key is not to be copied.
+func (c *Cache) settleEntry(id *key.ID) {
 	q := &c.copying
 	if !q.busy.Load() || !waitsForCopies {
-		return false
+		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.holds(id) {
-		was = true
+	if at := q.place(id); at > 1 { // it is the next
+		b := q.queue[at]
+		copy(q.queue[2:], q.queue[1:at])
+		q.queue[1] = b
+	}
+	q.wait(func() bool { return q.place(id) >= 0 })
+}
+
+// wait waits for copies as long as they are wanted. Its caller has the lock.
+func (q *copying) wait(wanted func() bool) {
+	q.asking++
+	defer func() { q.asking-- }()
+	for wanted() {
+		q.wake()
 		q.done.Wait()
 	}
-	return was
 }

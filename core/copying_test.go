@@ -2,30 +2,44 @@ package core
 
 import (
 	"os"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
+	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 )
 
-// given returns a cache to which a remote has just given the entry of a key: the copy begins later.
-func given(t *testing.T, k *key.Key, memory string) (*Cache, string) {
+// elsewhere returns the cache of a machine of its own.
+func elsewhere(t *testing.T) *Cache {
 	t.Helper()
-	from := t.TempDir()
-	other := open(t, Options{Values: map[string]string{"directory": from}, Env: env{"HOME": t.TempDir()}.get})
-	if why := other.Put(k, []byte("remote"), `{"a":1}`, false); why != store.None {
+	return open(t, Options{Values: map[string]string{"directory": t.TempDir(), "memory_size": "0"}, Env: env{"HOME": t.TempDir()}.get})
+}
+
+// sent returns the entry of a key as a remote gives it that another machine has filled.
+func sent(t *testing.T, other *Cache, k *key.Key, payload []byte) *blob.Blob {
+	t.Helper()
+	if why := other.Put(k, payload, `{"a":1}`, false); why != store.None {
 		t.Fatal(why)
 	}
-	data, err := os.ReadFile(entryFile(from, k))
+	data, err := os.ReadFile(entryFile(other.store.Root(), k))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := loaded(t, data)
-	defer b.Release()
+	t.Cleanup(b.Release)
 	if why := store.Parse(b, &k.ID); why != store.None {
 		t.Fatal(why)
 	}
+	return b
+}
+
+// given returns a cache to which a remote has just given the entry of a key: the copy begins later.
+func given(t *testing.T, k *key.Key, memory string) (*Cache, string) {
+	t.Helper()
+	b := sent(t, elsewhere(t), k, []byte("remote"))
 	to := t.TempDir()
 	c := open(t, Options{
 		Values: map[string]string{"directory": to, "memory_size": memory}, Env: env{"HOME": t.TempDir()}.get,
@@ -52,7 +66,7 @@ func TestWhatARemoteHasGivenIsInTheDirectoryForAllWhoAsk(t *testing.T) {
 			if b != nil {
 				b.Release()
 			}
-			return why == store.None && c.Stats().Total.HitsDisk == 1
+			return why == store.None && c.Stats().Total.HitsRemote == 1
 		},
 		"get into a buffer": func(c *Cache, _ string) bool {
 			buf := make([]byte, 100)
@@ -140,6 +154,113 @@ func payload(t *testing.T, dir string, k *key.Key) string {
 	}
 	defer b.Release()
 	return string(b.Data())
+}
+
+// filled returns a cache to which a remote has given n entries with payloads of size bytes.
+func filled(t *testing.T, pause time.Duration, n, size int) (*Cache, []*key.Key) {
+	t.Helper()
+	other, c := elsewhere(t), elsewhere(t)
+	c.copying.pause = pause
+	var keys []*key.Key
+	for i := range n {
+		k := testKey(t, "n", strconv.Itoa(i))
+		c.copyLater(sent(t, other, k, make([]byte, size)))
+		keys = append(keys, k)
+	}
+	return c, keys
+}
+
+func copied(c *Cache, keys []*key.Key) (n int) {
+	for _, k := range keys {
+		if _, err := os.Stat(entryFile(c.store.Root(), k)); err == nil {
+			n++
+		}
+	}
+	return n
+}
+
+func waitForCopies(t *testing.T, c *Cache, keys []*key.Key, want int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); copied(c, keys) < want; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d entries are copied", copied(c, keys), len(keys))
+		}
+	}
+}
+
+func TestNothingIsCopiedBeforeTheProgramPausesOrAsks(t *testing.T) {
+	c, keys := filled(t, time.Hour, mostCopies/2, 10)
+	time.Sleep(100 * time.Millisecond)
+	if n := copied(c, keys); n != 0 {
+		t.Errorf("%d entries are copied", n)
+	}
+	c.settle()
+	if n := copied(c, keys); n != len(keys) {
+		t.Errorf("%d of %d entries are copied", n, len(keys))
+	}
+}
+
+func TestALookupDoesNotWaitForTheCopy(t *testing.T) {
+	c, keys := filled(t, time.Hour, 3, 10)
+	buf := make([]byte, 5)
+	if n, why := c.LookupInto(&keys[2].ID, nil, buf, NotOpened, nil); n != 10 || why != store.None {
+		t.Errorf("%d bytes, %v", n, why)
+	}
+	b, why := c.Get(&keys[2].ID, nil, nil)
+	if why != store.None {
+		t.Fatal(why)
+	}
+	b.Release()
+	if copied(c, keys) != 0 {
+		t.Error("it is copied")
+	}
+	if n := c.Stats().Total.HitsRemote; n != 1 {
+		t.Errorf("%d hits are counted", n)
+	}
+}
+
+func TestAnEntryThatIsAskedForIsCopiedBeforeTheOthers(t *testing.T) {
+	c, keys := filled(t, time.Hour, mostCopies/2, 10)
+	last := len(keys) - 1
+	c.settleEntry(&keys[last].ID)
+	if copied(c, keys[last:]) != 1 {
+		t.Error("who asks for an entry does not see it")
+	}
+	c.settle()
+	before, at := 0, changed(t, c, keys[last])
+	for _, k := range keys[:last] {
+		if changed(t, c, k).Before(at) {
+			before++
+		}
+	}
+	if before > 1 { // one may be under way
+		t.Errorf("%d entries are copied before", before)
+	}
+}
+
+// changed returns when an entry's file was made.
+func changed(t *testing.T, c *Cache, k *key.Key) time.Time {
+	t.Helper()
+	info, err := os.Stat(entryFile(c.store.Root(), k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Unix(info.Sys().(*syscall.Stat_t).Ctim.Unix())
+}
+
+func TestCopiesAreMadeWithoutAPauseIfManyWait(t *testing.T) {
+	for name, of := range map[string][2]int{"entries": {mostCopies/2 + 1, 10}, "bytes": {9, 1 << 20}} {
+		t.Run(name, func(t *testing.T) {
+			c, keys := filled(t, time.Hour, of[0], of[1])
+			waitForCopies(t, c, keys, 1)
+			c.settle()
+		})
+	}
+}
+
+func TestCopiesAreMadeInAPause(t *testing.T) {
+	c, keys := filled(t, time.Millisecond, 3, 10)
+	waitForCopies(t, c, keys, len(keys))
 }
 
 func TestCopiesThatWaitAreBounded(t *testing.T) {

@@ -170,6 +170,7 @@ CONTROLS = [
         ["test_remote.py::test_unsigned_entries_are_neither_sent_nor_used_unless_the_remote_says_so"],
     ),
     Control("copies not waited for", "nosettling", {"core": ["TestWhatARemoteHasGivenIsInTheDirectoryForAllWhoAsk"]}),
+    Control("copies at once", "nopause", {"core": ["TestNothingIsCopiedBeforeTheProgramPausesOrAsks"]}),
     Control("misses of what nobody has asked for", "noresting", {"core": ["TestMissSaysThatNoRemoteWasAskedAndWhy"]}),
     Control("results of others put anywhere", "anyplace", {"launch": ["TestResultOfAnotherMachineIsPutOnlyWhereTheCommandPoints"]}),
     Control("profiles not fetched", "noprofile", {}, ["test_profile.py::test_job_that_starts_elsewhere_fetches_what_it_used_in_one_request"]),

@@ -18,6 +18,7 @@ LABELS = {
     "into": "jitcache_get_into, one buffer",
     "jitcache_named": "jitcache, named key",
     "jitcache_get": "GET, go-redis",
+    "jitcache_copied": "jitcache, until it is copied",
     "jitcache_relayed": "GET, bare relay, and a put",
     "jitcache_digest": "BLAKE3 of as much, Go",
     "jitcache_lease": "jitcache, acquire and commit",

@@ -88,7 +88,7 @@ class Relay:
 
 
 class _Hits:
-    """A contender: first hits in a remote, each copied into a new directory; puts of as much, alone and behind a relayed GET; bare GETs; BLAKE3 of as much."""
+    """A contender: first hits in a remote, each copied into a new directory, without and with the time of the copies; puts of as much, alone and behind a relayed GET; bare GETs; BLAKE3 of as much."""
 
     def __init__(self, w: Workplace, port: int, at: str) -> None:
         import jitcache
@@ -119,8 +119,8 @@ class _Hits:
         self.bare = Process(w.ground.redis, f"127.0.0.1:{port}")
         self.sum = Process(w.ground.sum)
 
-    def _each(self, name: str) -> float:
-        """Return what each of the keys costs."""
+    def _each(self, name: str) -> tuple[float, float]:
+        """Return what each of the keys costs, and what it costs until it is in the directory."""
         import jitcache
 
         folder = self._w.ready(f"remote-{self._at}-{name}-{self._round}")
@@ -138,13 +138,14 @@ class _Hits:
                 else:
                     assert cache.get(key) is not None
             took = (time.perf_counter_ns() - start) / 1e3 / COUNT
-            said = cache.stats()["total"]
+            said = cache.stats()["total"]  # waits for copies
+            copied = (time.perf_counter_ns() - start) / 1e3 / COUNT
             # The directory was empty: what is there was stored, or came from the remote.
             if len(cache) != COUNT or said["puts"] != (COUNT if puts else 0):
                 raise BenchError(
                     f"{name}: {len(cache)} of {COUNT} entries came from the remote, {said['puts']} were stored"
                 )
-        return took
+        return took, copied
 
     def close(self) -> None:
         self._relay.close()
@@ -153,13 +154,14 @@ class _Hits:
         self._round += 1
         get = self.bare.ask(*self._names)[0] / 1e3 / COUNT
         digest = self.sum.ask(SIZES[self._at], COUNT)[0] / 1e3 / COUNT
-        put, relayed, hit, signed = (self._each(name) for name in ("put", "relayed", "hit", "signed"))
+        (put, _), (relayed, _), (hit, copied), (signed, _) = map(self._each, ("put", "relayed", "hit", "signed"))
         return {
             "get": get,
             "put": put,
             "floor": get + put,
             "relayed": relayed,
             "hit": hit,
+            "copied": copied,
             "signed": signed,
             "beyond_unsigned": signed - hit,
             "digest": digest,
