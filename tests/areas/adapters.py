@@ -32,6 +32,9 @@ CUDA_CORE = [
 #: Triton's current version, and the last version that has the fingerprint in another place.
 TRITON, TRITON_OLD = "3.9.0", "3.3.1"
 
+#: The versions between, whose libraries are built by other tools. PyTorch 2.11 comes with 3.6.0.
+TRITON_BETWEEN, TRITON_OF_PYTORCH = ("3.4.0", "3.5.1", "3.7.1", "3.8.0"), "3.6.0"
+
 #: CuTe DSL, the package for its TVM FFI route, and a package with tensors.
 CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
 
@@ -189,6 +192,8 @@ def _triton(area: str, version: str, *chosen: str) -> Count:
 _TRITON_SHORT = ("tests/triton/test_manager.py", "tests/triton/test_processes.py", "tests/triton/test_faults.py")
 _TRITON_REST = ("tests/triton/test_meanings.py", "tests/triton/test_fingerprint.py", "tests/triton/test_controls.py")
 _TRITON_TWINS = "tests/triton/test_meanings.py::test_twins_are_two_kernels[an attribute of a module]"
+#: Tests that fail if nothing of a version's is kept.
+_TRITON_KEPT = ("tests/triton/test_processes.py::test_four_processes_at_once_compile_once", _TRITON_TWINS)
 
 
 def _without(framework: str, *mechanisms: str) -> list[str]:
@@ -199,7 +204,8 @@ def _without(framework: str, *mechanisms: str) -> list[str]:
 def triton() -> Count:
     """Triton through the cache: who compiles, where files are, and what happens after faults; without a GPU."""
     shown = [_TRITON_TWINS, *_without("triton", "check", "names")]
-    return _triton("triton", TRITON, *_TRITON_SHORT, *shown, "-m", "not slow", "-k", "not does_with_it")
+    current = _triton("triton", TRITON, *_TRITON_SHORT, *shown, "-m", "not slow", "-k", "not does_with_it")
+    return total([current, _triton("triton", TRITON_OF_PYTORCH, *_TRITON_KEPT)])
 
 
 def triton_rest() -> Count:
@@ -211,11 +217,11 @@ def triton_rest() -> Count:
 
 
 def triton_old() -> Count:
-    """The same with an older version."""
+    """The same with an older version, and that something is kept with each version between."""
     # Only the current version is tested for speed, with Triton's own manager, and with mechanisms taken out.
-    return _triton(
-        "triton-old", TRITON_OLD, "tests/triton", "-k", "not without_it and not does_with_it and not ten_times"
-    )
+    chosen = ["tests/triton", "-k", "not without_it and not does_with_it and not ten_times"]
+    kept = [_triton("triton-old", version, *_TRITON_KEPT) for version in (*TRITON_BETWEEN, TRITON_OF_PYTORCH)]
+    return total([_triton("triton-old", TRITON_OLD, *chosen), *kept])
 
 
 def _with_jax(area: str, version: str) -> str | None:

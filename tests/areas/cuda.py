@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -87,11 +88,20 @@ def nvrtc() -> Count:
 
 
 def gpu() -> Count:
-    """The tests for a machine with a GPU; skipped if no driver can be loaded."""
+    """The tests for a machine with a GPU; skipped if no driver can be loaded.
+
+    $JITCACHE_TEST_GPU_PYTHON is an interpreter with pytest and with frameworks that are to be launched.
+    """
     variables = real("gpu")
     if variables is None:
         return Count(0, 0, 1)
-    return pytest("gpu", sys.executable, FOLDER, "-m", "gpu", env=environment(**variables))
+    frameworks = os.environ.get("JITCACHE_TEST_GPU_PYTHON", sys.executable)
+    return total(
+        [
+            pytest("gpu", sys.executable, FOLDER, "-m", "gpu", env=environment(**variables)),
+            pytest("gpu", frameworks, "tests/gpu", env=environment()),
+        ]
+    )
 
 
 class Control(NamedTuple):

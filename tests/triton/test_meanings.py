@@ -147,17 +147,22 @@ if hasattr(jit, "ConstexprFunction"):  # since Triton 3.4
         "a function of Triton's compiler that the program has replaced": Twins("1", PATCH, ("N = 'one'", "N = 'two'")),
         "what a function looks up that runs meanwhile": Twins("f(2)", FUNCTION.format(how="constexpr_function"), NUMBERS),
         "a module that has another name in the kernel": Twins("m.N", "import settings", NUMBERS, before="m: tl.constexpr = settings"),
-        "a module that is passed on": Twins("f(settings)", "import settings\n\n@triton.jit\ndef f(m):\n    return m.N * 1.0", NUMBERS),
         "an attribute by a text, meanwhile": Twins("f(2)", RUNS.format("return getattr(settings, 'N')"), NUMBERS),
         "all of a module, meanwhile": Twins("f(2)", RUNS.format("return vars(settings)['N']"), NUMBERS),
         "a module that has another name, meanwhile": Twins("f(2)", RUNS.format("return [m.N for m in (settings,)][0]"), NUMBERS),
         "a method of tensors of which the program has filled in an argument": Twins("tl.load(x).f()", "import settings", FILLED),
         "a method of a text that the program has put into Triton's compiler": Twins("1", "import settings", OF_TEXTS),
         "code that the program has put into a function, meanwhile": Twins("f(2)", SWAPPED, tuple(f"def g(n):\n    return n * {n}" for n in (3, 4))),
-        "an attribute of an aggregate": Twins("P(tl.load(x)).N", AGGREGATE, NUMBERS),
         "a name that is also one of an inner function": Twins(
             "f(2)", "from settings import C\n\n@triton.constexpr_function\ndef f(n):\n    g = [C for C in (1,)]\n    return C.N", ("class S: N = 3\nC = S()", "class S: N = 4\nC = S()")
         ),
+    }  # fmt: skip
+
+
+if tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 8):
+    TWINS |= {
+        "a module that is passed on": Twins("f(settings)", "import settings\n\n@triton.jit\ndef f(m):\n    return m.N * 1.0", NUMBERS),
+        "an attribute of an aggregate": Twins("P(tl.load(x)).N", AGGREGATE, NUMBERS),
     }  # fmt: skip
 
 

@@ -61,6 +61,9 @@ _GIVEN = frozenset((
 _TYPING = ("typing", "types")
 # What functions of libraries in C are bound to.
 _OF_C = (types.ModuleType, type(dt.datetime_CAPI))
+# What functions of pybind11 are bound to since its version 3, which Triton 3.4 to 3.8 is built with. A function that
+# is part of a property has no module.
+_RECORD = "pybind11_detail_function_record"
 _PARTIALS = (functools.partial, functools.partialmethod)
 _INNER = ("__func__", "__wrapped__", "fn", "func")
 
@@ -94,7 +97,14 @@ def note_changes(backend: Any, note: Callable[[str, Any], None]) -> None:
             # Data do not tell whose they are, and every process has these classes.
             is_code = isinstance(value, _CODE) or hasattr(value, "fn") or f"{where}.{name}" in told
             if name[:2] != "__" and not is_code:
-                note(f"{kind.__qualname__}.{name}", value)
+                note(f"{kind.__qualname__}.{name}", _names_of_code(value))
+
+
+def _names_of_code(value: Any) -> Any:
+    """Return the names of what a list holds, if that is functions of Triton's: such code counts if it is changed."""
+    if type(value) is list and all(isinstance(part, _CODE) and _is_known(part) for part in value):
+        return [f"{part.__module__}.{part.__qualname__}" for part in value]
+    return value
 
 
 def _foreign() -> Iterator[tuple[str, Any]]:
@@ -206,9 +216,8 @@ def _is_known(value: Any, met: tuple[int, ...] = ()) -> bool:
         return all(type(part) in _HOLD_NOTHING or _is_known(part, inside) for _, part in _held_by(value))
     if kind.__module__ == "nanobind":
         return True
-    if kind is types.BuiltinFunctionType:  # a method, if it is bound to something; a capsule is its library's
-        bound = value.__self__
-        return bound is None or type(bound) in _OF_C or _is_known_type(bound)
+    if kind is types.BuiltinFunctionType:
+        return _is_known_in_c(value)
     if isinstance(value, type):
         return _is_known_type(value)
     if kind is property:
@@ -222,6 +231,14 @@ def _is_known(value: Any, met: tuple[int, ...] = ()) -> bool:
         return False
     of_python = str(kind.__module__).partition(".")[0] not in ("triton", *_TYPING)
     return bool(inner) or not of_python or not callable(value)
+
+
+def _is_known_in_c(function: types.BuiltinFunctionType) -> bool:
+    """The same of a function in C: a method, if it is bound to something; a capsule is its library's."""
+    bound = function.__self__
+    if type(bound).__name__.startswith(_RECORD):
+        return function.__module__ is None or _is_root(function.__module__)
+    return bound is None or type(bound) in _OF_C or _is_known_type(bound)
 
 
 def _is_known_type(value: Any) -> bool:
