@@ -125,10 +125,10 @@ func (q *copying) rest(seen uint64) uint64 {
 		if urgent || taken == seen || !copiesInPauses {
 			return seen
 		}
-		seen = taken
 		select {
-		case <-q.hurry:
+		case <-q.hurry: // it is urgent, or was when nobody rested
 		case <-time.After(q.pause):
+			seen = taken
 		}
 	}
 }
