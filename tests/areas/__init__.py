@@ -33,8 +33,9 @@ from .common import Area, log_of
 __all__ = ["AREAS", "BESIDE", "LONGER", "REST", "SOAK", "TEST", "WITH_GCC", "log_of"]
 
 _interpreters = {f"python-{v}": python.on(path) for v, path in python.interpreters().items()}
-# CI tests the oldest interpreter, and the one that runs this. The others seldom differ. Numba's area has the newest.
-_oldest = sorted(_interpreters, key=lambda name: int(name.rpartition(".")[2]))[:1]
+# CI tests a part of the tables with the oldest interpreter, and all with the one that runs this. The others seldom
+# differ. Numba's area has the newest.
+_oldest = {"python-oldest": python.oldest} if _interpreters else {}
 
 #: Numba's general suite: an area for each shard.
 _suite = {
@@ -48,6 +49,7 @@ AREAS: dict[str, Area] = {
     "abi": package.abi,
     "python": python.tests,
     **_interpreters,
+    **_oldest,
     "wheel": package.wheel,
     "package": package.tests,
     "cuda": cuda.tests,
@@ -57,6 +59,7 @@ AREAS: dict[str, Area] = {
     # The areas below need root, Debian's packages or more time.
     "race": go.race,
     "root": python.root,
+    "python-rest": python.rest,
     "sdist": package.sdist,
     "packages": packages.tests,
     "portable": package.portable,
@@ -114,6 +117,7 @@ AREAS: dict[str, Area] = {
     "warp-rest": adapters.warp_rest,
     "warp-old": adapters.warp_old,
     "cuda-core": adapters.cuda_core,
+    "cuda-core-rest": adapters.cuda_core_rest,
     "cuda-core-old": adapters.cuda_core_old,
     "frameworks": adapters.frameworks,
     "pages": pages.tests,
@@ -149,7 +153,7 @@ WITH_GCC = ["header", "c", "native", "launch"]
 #: BESIDE come first, because at the end all streams wait for the last area.
 REST = [
     *_oldest, "controls",
-    "race", "root", "sdist", "calls", "lint",
+    "race", "root", "python-rest", "sdist", "calls", "lint",
     "storm", "disks", "disks-controls", "guest", "ranks", "guest-controls", "host", "gpu", "cuda-controls",
     "machines", "remotes",
     "numba", "cute-dsl", "underworld3", "native-rest", "cuda-core", "nvrtc", "triton", "mpi", "frameworks",
@@ -159,9 +163,9 @@ REST = [
 #: Areas for an hour more: other versions of the frameworks and of Go, the libraries of zig and for aarch64, and all rows
 #: of tables of which REST runs a part. All of Numba's suite takes hours.
 LONGER = [
-    *(name for name in _interpreters if name not in _oldest), "portable", "aarch64", "releases", "fuzz-short",
+    *_interpreters, "portable", "aarch64", "releases", "fuzz-short",
     "native-more", "launch-rest", "callers", "machines-rest", "remotes-rest", "remotes-clocks", "underworld3-rest",
-    "numba-rest", "numba-upstream", "numba-suite", "numba-old", "cute-dsl-rest", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "cupy-rest",
+    "numba-rest", "numba-upstream", "numba-suite", "numba-old", "cute-dsl-rest", "cuda-core-rest", "cuda-core-old", "triton-rest", "triton-old", "jax-rest", "jax-old", "cupy-rest",
     "cupy-old", "warp-rest", "warp-old", *_suite,
 ]  # fmt: skip
 
@@ -170,7 +174,7 @@ LONGER = [
 BESIDE = frozenset({
     "python", "native", "launch", "nvrtc", "packages", "types",
     "observe", "observe-controls", "native-rest", "native-more", "native-controls", "launch-rest", "launch-controls", "callers", "mpi", "underworld3", "underworld3-rest", "numba", "numba-rest", "numba-old",
-    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-old", "cute-dsl", "cute-dsl-rest", "triton", "triton-rest", "triton-old",
+    "numba-upstream", "numba-suite", *_suite, "cuda-core", "cuda-core-rest", "cuda-core-old", "cute-dsl", "cute-dsl-rest", "triton", "triton-rest", "triton-old",
     "jax", "jax-rest", "jax-old", "cupy", "cupy-rest", "cupy-old", "warp", "warp-rest", "warp-old", "frameworks", "pages",
     "bench",
 })  # fmt: skip

@@ -60,9 +60,9 @@ def _venv(area: str, name: str, packages: list[str], versions: Iterable[str]) ->
     return own and venv(area, name, [*packages, "pytest>=8"], own)
 
 
-def _pytest(area: str, python: str | None, *args: str) -> Count:
+def _pytest(area: str, python: str | None, *args: str, every: int = 1) -> Count:
     """Run pytest in an environment. It is a failure if that could not be made."""
-    return Count(0, 0, 1) if python is None else pytest(area, python, *args, env=environment())
+    return Count(0, 0, 1) if python is None else pytest(area, python, *args, env=environment(), every=every)
 
 
 def _with_numba(area: str) -> str | None:
@@ -76,7 +76,9 @@ def _builder() -> dict[str, str]:
 
 def _numba(area: str, marks: str) -> Count:
     python = _with_numba(area)
-    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/numba", "-m", marks, env=_builder())
+    return (
+        Count(0, 0, 1) if python is None else pytest(area, python, "tests/numba", "-m", marks, env=_builder(), every=4)
+    )
 
 
 def numba() -> Count:
@@ -148,13 +150,18 @@ def _with_cuda_core(area: str, version: str) -> str | None:
     return _venv(area, f"cuda-core-{version}", [f"cuda-core=={version}", *CUDA_CORE], ("3.11", "3.12", "3.13", "3.14"))
 
 
-def _cuda_core(area: str, version: str) -> Count:
-    return _pytest(area, _with_cuda_core(area, version), "tests/cuda_core")
+def _cuda_core(area: str, version: str, *marks: str) -> Count:
+    return _pytest(area, _with_cuda_core(area, version), "tests/cuda_core", *marks, every=3)
 
 
 def cuda_core() -> Count:
     """cuda.core, with its own program cache and ours side by side, and with mechanisms taken out."""
-    return _cuda_core("cuda-core", "1.2.2")
+    return _cuda_core("cuda-core", "1.2.2", "-m", "not more")
+
+
+def cuda_core_rest() -> Count:
+    """The other rows of its tables."""
+    return _cuda_core("cuda-core-rest", "1.2.2", "-m", "more")
 
 
 def cuda_core_old() -> Count:
@@ -167,7 +174,7 @@ def _with_cute_dsl(area: str) -> str | None:
 
 
 def _cute_dsl(area: str, marks: str) -> Count:
-    return _pytest(area, _with_cute_dsl(area), "tests/cute_dsl", "-m", marks)
+    return _pytest(area, _with_cute_dsl(area), "tests/cute_dsl", "-m", marks, every=4)
 
 
 def cute_dsl() -> Count:

@@ -130,13 +130,17 @@ def counted(status: int, text: str) -> Count:
     return Count(ran, 0, failed)
 
 
-def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
-    """Run pytest and count by its last line."""
+def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None, every: int = 1) -> Count:
+    """Run pytest and count by its last line. Of each table one of ``every`` rows is not marked as more (tests/python/sampled.py)."""
+    # The tests' processes write no bytecode, so each would compile the package again: of one with Numba it is a seventh.
+    run(area, [python, "-m", "compileall", "-q", "python/jitcache"])
+    if every > 1:
+        skips.PARTS.add(area)
     command = [python, "-m", "pytest", "-q", "-rfEs", "--no-fold-skipped", "--durations=15", "--durations-min=2"]
     # pytest closes the folder that all runs of a user share to other users, and some tests run as other users.
     folder = tempfile.mkdtemp(prefix="j")
     os.chmod(folder, 0o755)
-    env = {**(env or environment()), "PYTEST_DEBUG_TEMPROOT": folder}
+    env = {**(env or environment()), "PYTEST_DEBUG_TEMPROOT": folder, "JITCACHE_TEST_EVERY": str(every)}
     status, text = run(area, [*command, "-p", "no:cacheprovider", *args], env=env)
     if folder not in Path("/proc/mounts").read_text():
         shutil.rmtree(folder, ignore_errors=True)

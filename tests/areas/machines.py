@@ -30,4 +30,5 @@ def _machines(area: str, marks: str) -> Count:
     fakes = BUILD / "test" / "cuda"
     run(area, [sys.executable, "tests/cuda/fakes.py", str(fakes)])
     variables["JITCACHE_TEST_FAKE_DRIVER"] = str(fakes / "libcuda.so.1")
-    return pytest(area, sys.executable, FOLDER, "-m", marks, env=environment(**variables, **(cuda.real(area) or {})))
+    env = environment(**variables, **(cuda.real(area) or {}))
+    return pytest(area, sys.executable, FOLDER, "-m", marks, env=env, every=2)

@@ -52,7 +52,12 @@ def interpreters() -> dict[str, str]:
 
 
 def tests() -> Count:
-    return pytest("python", sys.executable, "-m", "not root")
+    return pytest("python", sys.executable, "-m", "not root and not more")
+
+
+def rest() -> Count:
+    """The demo, which CI runs without a C compiler too, as make demo."""
+    return pytest("python-rest", sys.executable, "-m", "more and not root")
 
 
 def root() -> Count:
@@ -67,11 +72,20 @@ def on(path: str) -> Area:
 
     def area() -> Count:
         version = next(v for v, p in interpreters().items() if p == path)
-        name = f"python-{version}"
-        python = venv(name, version, NEEDS, path)
-        if python is None:
-            return Count(0, 0, 1)
-        files = [f"tests/python/{f}" for f in CORE]
-        return pytest(name, python, "-m", "not root", *files)
+        return _core(f"python-{version}", version, path)
 
     return area
+
+
+def oldest() -> Count:
+    """The core tests, and a part of their tables, on the oldest other interpreter."""
+    version, path = next(iter(interpreters().items()))
+    return _core("python-oldest", version, path, every=4)
+
+
+def _core(area: str, version: str, path: str, every: int = 1) -> Count:
+    python = venv(area, version, NEEDS, path)
+    if python is None:
+        return Count(0, 0, 1)
+    files = [f"tests/python/{f}" for f in CORE]
+    return pytest(area, python, "-m", "not root and not more", *files, every=every)

@@ -13,6 +13,9 @@ from .python import interpreters
 FOLDER = "tests/underworld3"
 AREA = "underworld3"
 
+#: The area runs one of so many rows of a table, underworld3-rest the others.
+EVERY = 3
+
 
 #: These must fail if records lack the environment.
 CONTROLS = [
@@ -26,7 +29,7 @@ def tests() -> Count:
     log_of(AREA).unlink(missing_ok=True)
     if not mpi.ready(AREA) or not _others(AREA):
         return Count(0, 0, 1)
-    return total([pytest(AREA, sys.executable, FOLDER, "-m", "not more"), controls()])
+    return total([pytest(AREA, sys.executable, FOLDER, "-m", "not more", every=EVERY), controls()])
 
 
 def rest() -> Count:
@@ -34,7 +37,7 @@ def rest() -> Count:
     area = "underworld3-rest"
     if not mpi.ready(area) or not _others(area):
         return Count(0, 0, 1)
-    return pytest(area, sys.executable, FOLDER, "-m", "more")
+    return pytest(area, sys.executable, FOLDER, "-m", "more", every=EVERY)
 
 
 def controls() -> Count:

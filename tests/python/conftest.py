@@ -11,6 +11,7 @@ import pytest
 TESTS = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS), str(TESTS / "python")]
 
+import sampled
 from isolation import isolate
 from jitcache import _default
 
@@ -25,8 +26,10 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(_default, "_opened", {})
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the tests that need root if this is not root."""
+    sampled.pytest_collection_modifyitems(items)
     if os.geteuid() == 0:
         return
     for item in items:

@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
 import compilers
+from sampled import more
 
 CC = compilers.c()
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
@@ -96,6 +97,7 @@ def test_python(logged: LoggedCompiler) -> None:
 
 
 @pytest.mark.slow
+@more
 def test_demo(tmp_path: Path) -> None:
     """The part of the demo that installs nothing; make demo also has CUDA."""
     names = ["residual"]
