@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import re
 import shlex
@@ -34,13 +35,25 @@ class Outcome(NamedTuple):
     files: dict[str, tuple[int, int, bytes]]  # by name: mode, how many names it has, and content or text
 
 
+#: A longer content is compared by its digest: pytest took a quarter of an hour to show how two precompiled headers differ.
+SHOWN = 4096
+
+
+def content(file: Path) -> bytes:
+    """Return what is in a file, or the digest of that if it is long."""
+    data = file.read_bytes()
+    if len(data) <= SHOWN:
+        return data
+    return b"%d bytes, BLAKE2b %s" % (len(data), hashlib.blake2b(data).hexdigest().encode())
+
+
 def left(folder: Path) -> dict[str, tuple[int, int, bytes]]:
     """What there is in a folder."""
     found = {}
     for f in sorted(folder.rglob("*")):
         st = f.lstat()
         if stat.S_ISREG(st.st_mode):
-            found[str(f.relative_to(folder))] = (st.st_mode, st.st_nlink, f.read_bytes())
+            found[str(f.relative_to(folder))] = (st.st_mode, st.st_nlink, content(f))
         else:
             found[str(f.relative_to(folder))] = (st.st_mode, 0, os.fsencode(os.readlink(f)) if f.is_symlink() else b"")
     return found
