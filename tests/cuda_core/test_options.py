@@ -101,7 +101,11 @@ def test_debug_information_of_a_source_without_a_name_names_no_file(
 
 def test_options_that_change_the_code_are_other_keys(cache: jitcache.Cache) -> None:
     """As many entries as there are results, at least: no two options share one that is not theirs."""
-    codes = {Program(SOURCE, "c++", ProgramOptions(**{"arch": "sm_80", **o})).compile("cubin").code for o in OPTIONS}
+    codes = set()
+    for given in OPTIONS:
+        options = ProgramOptions(**{"arch": "sm_80", **given})
+        codes.add(Program(SOURCE, "c++", options).compile("cubin").code)
+        compile_program(SOURCE, options=options, cache=cache)
     keys = {e["key"] for e in cache.entries("cubin")}
     assert len(codes) > 15
     assert len(keys) >= len(codes)
