@@ -150,23 +150,23 @@ def _with_cuda_core(area: str, version: str) -> str | None:
     return _venv(area, f"cuda-core-{version}", [f"cuda-core=={version}", *CUDA_CORE], ("3.11", "3.12", "3.13", "3.14"))
 
 
-def _cuda_core(area: str, version: str, *marks: str) -> Count:
-    return _pytest(area, _with_cuda_core(area, version), "tests/cuda_core", *marks, every=3)
+def _cuda_core(area: str, marks: str) -> Count:
+    return _pytest(area, _with_cuda_core(area, "1.2.2"), "tests/cuda_core", "-m", marks, every=3)
 
 
 def cuda_core() -> Count:
     """cuda.core, with its own program cache and ours side by side, and with mechanisms taken out."""
-    return _cuda_core("cuda-core", "1.2.2", "-m", "not more")
+    return _cuda_core("cuda-core", "not more")
 
 
 def cuda_core_rest() -> Count:
     """The other rows of its tables."""
-    return _cuda_core("cuda-core-rest", "1.2.2", "-m", "more")
+    return _cuda_core("cuda-core-rest", "more")
 
 
 def cuda_core_old() -> Count:
     """The same with the first version that has a program cache."""
-    return _cuda_core("cuda-core-old", "1.0.1")
+    return _pytest("cuda-core-old", _with_cuda_core("cuda-core-old", "1.0.1"), "tests/cuda_core")
 
 
 def _with_cute_dsl(area: str) -> str | None:

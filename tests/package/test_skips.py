@@ -23,6 +23,7 @@ def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "skips.txt").write_text("# a remark\n\n" + LISTED)
     monkeypatch.setattr(skips, "LIST", tmp_path / "skips.txt")
     monkeypatch.setattr(skips, "NAMES", {})
+    monkeypatch.setattr(skips, "PARTS", set())
     monkeypatch.setattr(runner, "expected", lambda: {"one": 3})
     monkeypatch.setenv("JITCACHE_TEST_SKIPS", "ci")
 
@@ -41,6 +42,14 @@ def test_skip_that_is_not_listed_has_failed() -> None:
 def test_line_that_skips_nothing_has_failed() -> None:
     assert runner.problem("one", Count(3, 0, 0)) == "nothing was skipped by t.py::a[*]"
     assert runner.problem("two", Count(3, 0, 0)) == ""  # not in this environment
+
+
+def test_line_about_a_row_may_skip_nothing_where_a_part_of_the_rows_is_run() -> None:
+    skips.LIST.write_text(LISTED + "ci one t.py::c it is about another machine\n")
+    skips.PARTS.add("one")
+    assert runner.problem("one", Count(3, 0, 0)) == "nothing was skipped by t.py::c"
+    skips.note("one", "t.py::b", "t.py::c")
+    assert runner.problem("one", Count(2, 2, 0)) == "t.py::b was skipped"
 
 
 def test_skip_without_a_name_has_failed() -> None:

@@ -71,5 +71,11 @@ def test_rows_of_both_compilers_are_chosen(folder: Path) -> None:
     assert any("clang" in n for n in part)
 
 
+def test_rows_are_from_all_over_a_table(folder: Path) -> None:
+    """Rows beside each other are often alike: neither the first are chosen, nor every third."""
+    part = of(chosen(folder, 3, "not more"), "test_large")
+    assert part not in ({f"test_large[{n}]" for n in range(7)}, {f"test_large[{n}]" for n in range(0, 20, 3)})
+
+
 def test_without_the_variable_all_rows_are_run(folder: Path) -> None:
     assert len(chosen(folder, 1, "not more")) == 20 + 40 + 2 + 2 + 1
