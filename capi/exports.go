@@ -14,15 +14,15 @@ import (
 	"jitcache/core/key"
 	"jitcache/core/memory"
 	"jitcache/core/store"
-	"jitcache/observe"
 )
 
 //export jcgo_start
 func jcgo_start(f *C.jc_front) C.int32_t {
 	front = f
-	observe.Tracer = C.GoString(f.observer)
-	if at := strings.LastIndexByte(observe.Tracer, '/'); at > 0 {
-		beside := observe.Tracer[:at+1] + "jitcache-storage"
+	observer := C.GoString(f.observer)
+	useObserver(observer)
+	if at := strings.LastIndexByte(observer, '/'); at > 0 {
+		beside := observer[:at+1] + "jitcache-storage"
 		core.StorageProgram = func() string { return beside }
 	}
 	return C.JITCACHE_OK

@@ -15,6 +15,10 @@ import (
 	"jitcache/cuda"
 )
 
+func keepModule(m *cuda.Module) unsafe.Pointer { return keepObject(m) }
+
+func moduleOf(p unsafe.Pointer) *cuda.Module { return objectOf(p).(*cuda.Module) }
+
 // cudaStatuses has the status for each way in which a request can fail.
 var cudaStatuses = map[cuda.Fault]C.int32_t{
 	cuda.BadRequest:     C.JITCACHE_ERR_ARGUMENT,

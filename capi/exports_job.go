@@ -10,7 +10,11 @@ import (
 	"unsafe"
 
 	"jitcache/command"
+	"jitcache/observe"
 )
+
+// useObserver says where the program is that observes commands.
+func useObserver(path string) { observe.Tracer = path }
 
 // job is a job that C continues in steps.
 type job struct {
@@ -18,6 +22,10 @@ type job struct {
 	// status returns the status of the job when it is done.
 	status func(*command.Job, *command.Result, error, **C.char, *C.jc_out) C.int32_t
 }
+
+func keepJob(j *job) unsafe.Pointer { return keepObject(j) }
+
+func jobOf(p unsafe.Pointer) *job { return objectOf(p).(*job) }
 
 // variables returns the environment that C has packed.
 func variables(p *C.uint8_t, n C.size_t) []string {

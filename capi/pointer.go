@@ -9,7 +9,6 @@ import (
 	"github.com/mattn/go-pointer"
 
 	"jitcache/core"
-	"jitcache/cuda"
 )
 
 // Go objects that C keeps: caches, leases, modules, jobs. Only this file knows
@@ -41,10 +40,7 @@ func keepLease(l *core.Lease) unsafe.Pointer { return pointer.Save(l) }
 
 func leaseOf(p unsafe.Pointer) *core.Lease { return pointer.Restore(p).(*core.Lease) }
 
-func keepModule(m *cuda.Module) unsafe.Pointer { return pointer.Save(m) }
+// keepObject keeps a module or a job, whose files know its type.
+func keepObject(o any) unsafe.Pointer { return pointer.Save(o) }
 
-func moduleOf(p unsafe.Pointer) *cuda.Module { return pointer.Restore(p).(*cuda.Module) }
-
-func keepJob(j *job) unsafe.Pointer { return pointer.Save(j) }
-
-func jobOf(p unsafe.Pointer) *job { return pointer.Restore(p).(*job) }
+func objectOf(p unsafe.Pointer) any { return pointer.Restore(p) }
