@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-HEADER, MODULE, CHANGES = "include/jitcache.h", "python/jitcache/__init__.py", "CHANGELOG.md"
+HEADER, MODULE, CHANGES = "include/jitcache.h", "python/jitcache/_version.py", "CHANGELOG.md"
 
 #: Numbers with rules of their own, by their names in CHANGELOG.md: the file and the pattern that state each.
 OTHERS = {

@@ -28,6 +28,8 @@ lookup misses; one warning (logger ``jitcache``) and ``jitcache.available()`` sa
 
 from __future__ import annotations
 
+from ._version import __version__ as __version__
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from ._library import available
     from ._memoize.decorator import memoize
     from ._memoize.memoized import Memoized as Memoized
-
-__version__ = "0.1.0"
 
 # Memoized is for annotations and is left out: its module imports much, and "import *"
 # imports the module of each name here.

@@ -185,7 +185,7 @@ func TestCppWrapsEveryFunction(t *testing.T) {
 func TestVersionIsOne(t *testing.T) {
 	want := regexp.MustCompile(`#define JITCACHE_VERSION "(.*)"`).FindStringSubmatch(read(t, "include/jitcache.h"))[1]
 	for name, pattern := range map[string]string{
-		"python/jitcache/__init__.py": `__version__ = "(.*)"`,
+		"python/jitcache/_version.py": `__version__ = "(.*)"`,
 		"CHANGELOG.md":                `(?m)^## (\S+),`,
 	} {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(read(t, name))

@@ -37,7 +37,7 @@ def tree(tmp_path: Path) -> Path:
             (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     header = (tmp_path / "include" / "jitcache.h").read_text()
     version = re.search(r'#define JITCACHE_VERSION "(.*)"', header)[1]
-    for path in ("include/jitcache.h", "python/jitcache/__init__.py", "CHANGELOG.md"):
+    for path in ("include/jitcache.h", "python/jitcache/_version.py", "CHANGELOG.md"):
         (tmp_path / path).write_text((tmp_path / path).read_text().replace(version, "0.1.0"))
     text = re.sub(r"(JITCACHE_VERSION_(MAJOR|PATCH)) \d+", r"\1 0", (tmp_path / "include" / "jitcache.h").read_text())
     (tmp_path / "include" / "jitcache.h").write_text(re.sub(r"(JITCACHE_VERSION_MINOR) \d+", r"\1 1", text))
@@ -93,7 +93,7 @@ def test_version_reaches_wheel_and_command(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "before", "after", "says"),
     [
-        ("python/jitcache/__init__.py", '"0.1.0"', '"0.1.1"', "__init__.py does not say 0.1.0"),
+        ("python/jitcache/_version.py", '"0.1.0"', '"0.1.1"', "_version.py does not say 0.1.0"),
         ("include/jitcache.h", "VERSION_MINOR 1", "VERSION_MINOR 2", "says 0.2.0 and 0.1.0"),
         ("CHANGELOG.md", "## 0.1.0", "## 0.3.0", "begins with 0.3.0, not 0.1.0"),
         ("CHANGELOG.md", "unreleased", "soon", "soon is no date"),

@@ -13,6 +13,7 @@ from typing import Any
 
 from jitcache import _processor
 from jitcache._code import Unkeyable
+from jitcache._version import __version__
 
 
 @functools.cache
@@ -25,8 +26,6 @@ def python_version() -> bytes:
     flags = tuple(getattr(sys.flags, name) for name in ("optimize", "utf8_mode", "bytes_warning"))
     # Without PYTHONHASHSEED the hashes of texts, and with them the order of sets, are random.
     hashes = hash("jitcache") if os.environ.get("PYTHONHASHSEED", "random") != "random" else None
-    from jitcache import __version__
-
     if (processor := _processor.description()) is None:
         raise Unkeyable("unknown processor", os.uname().machine)
     said = (

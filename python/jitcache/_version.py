@@ -1,0 +1,3 @@
+"""The version, which keys of Python code have in them."""
+
+__version__ = "0.1.0"
