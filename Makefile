@@ -11,7 +11,7 @@ PIP := $(PY) -m pip install -q --disable-pip-version-check
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help lib install wheel wheels venv test test-all test-rest soak deps-ci demo demo-all docs bench fuzz lint format abi controls release clean
+.PHONY: help lib install wheel wheels venv test test-all test-push soak deps-ci demo demo-all docs bench fuzz lint format abi controls release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,11 +52,11 @@ wheels: venv ## the files of a release: wheels for x86_64 and aarch64, the sourc
 test: lib ## the tests that need no root, in ten minutes
 	@$(PY) tests/run.py test
 
-test-all: lib ## make test, then tests that need root, Debian's packages (make deps-ci) or more time
+test-all: lib ## make test and make test-push, and tests that take hours more
 	@$(PY) tests/run.py test-all
 
-test-rest: lib ## test-all without test, and without tests that take an hour more
-	@$(PY) tests/run.py test-rest
+test-push: lib ## what .ci/run adds to make test: tests that need root, Debian's packages (make deps-ci) or more time
+	@$(PY) tests/run.py push
 
 soak: lib ## storms, disks, forks and hosts for minutes each; the figures of docs/reliability.md
 	@$(PY) tests/run.py soak && $(PY) tests/figures.py

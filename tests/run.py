@@ -1,32 +1,41 @@
 """Run the tests, area by area, and say how many of each ran.
 
-    python tests/run.py test | test-all | test-rest | with-gcc | soak | AREA...
+    python tests/run.py [--affected] [--explain] test | push | test-all | soak | AREA...
+    python tests/run.py whole
 
-Each area prints one line: run, skipped, failed. An area fails if it runs fewer tests
-than tests/expected.txt says, because a test that silently stopped running is a defect.
-The output of an area is in build/test/AREA.log.
+``test`` is make test, ``push`` what .ci/run adds to it, ``test-all`` both and all that a
+push leaves out. With --affected, areas that no change since .ci/base reaches run a tenth
+of their tests (tests/reach); --explain says why each area runs, and runs nothing. ``whole``
+writes .ci/whole.json, for a commit that everything runs for.
+
+Each area prints a line: what ran of it, its tests, their seconds. An area fails if it runs
+fewer tests than tests/expected.txt says, because a test that silently stopped running is a
+defect. The output of an area is in build/test/AREA.log.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import signal
 import sys
 import time
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from areas import AREAS, BESIDE, LONGER, REST, SOAK, TEST, WITH_GCC, failures, log_of, skips
-from areas.common import Count
-
-#: How many more areas run at the same time. An area alone leaves two processors idle half of the time.
-BESIDES = 2
+from areas import AREAS, SOAK, failures, log_of, names, schedule, skips
+from areas.area import When
+from areas.common import CHOICES, LATER, Count
+from reach import changes, choice, machine
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
+
+#: The line of expected.txt for all areas together that run a tenth, and how many such areas a run has to have for it.
+TENTHS, MANY = "tenths", 20
+
+#: Set by whoever runs make test for a change, and not for all tests.
+AFFECTED = "JITCACHE_TEST_AFFECTED"
 
 
 def expected() -> dict[str, int]:
@@ -40,47 +49,62 @@ def expected() -> dict[str, int]:
     return table
 
 
-def each(names: list[str], left: deque[str], take: Callable[[deque[str]], str]) -> Iterator[str]:
-    """Yield names, and then take more from those that are left."""
-    yield from names
-    while True:
-        try:
-            yield take(left)
-        except IndexError:
-            return
+def groups() -> dict[str, list[str]]:
+    """Return the areas that each word stands for."""
+    test, push, later = names(When.TEST), names(When.PUSH), names(When.ALL)
+    with_gcc = [name for name in test if AREAS[name].with_gcc]
+    return {"test": test, "push": [*with_gcc, *push], "test-all": [*test, *push, *later], "soak": SOAK}
 
 
-def stream(names: Iterator[str]) -> dict[str, Count]:
-    """Run areas one after the other; print a line for each."""
-    counts = {}
-    for name in names:
-        log_of(name).unlink(missing_ok=True)
-        start = time.monotonic()
-        count = counts[name] = AREAS[name]()
-        print(f"{name:16}{count.run:>6}{count.skipped:>9}{count.failed:>8}{time.monotonic() - start:>9.0f}", flush=True)
-    return counts
+def chosen(asked: list[str]) -> dict[str, choice.Choice]:
+    """Choose what runs of each area for the changes of this checkout."""
+    areas = list(AREAS.values())
+    try:
+        if (
+            different := machine.differences(machine.recorded(), machine.now())
+            if (choice.ROOT / changes.WHOLE).exists()
+            else []
+        ):
+            raise changes.Unknown(f"this machine is another than that of {changes.WHOLE}: {'; '.join(different[:3])}")
+        found = changes.since_base()
+    except changes.Unknown as e:
+        return choice.everything(areas, str(e))
+    files = {
+        file: [line.split()[1 if "skips" in file else 0] for line in changes.changed_lines(found.base, file) if len(line.split()) > 1]
+        if file in choice.LISTS
+        else []
+        for file in found.files
+    }  # fmt: skip
+    files = {file: [n for name in named for n in name.split(",")] for file, named in files.items()}
+    return choice.choose(areas, choice.Reach.of_checkout(), files, found.head, asked)
 
 
-def run(names: list[str]) -> int:
-    """Run areas one after the other, with two of BESIDE at the same time; return the exit status."""
+def run(asked: list[str], choices: dict[str, choice.Choice]) -> int:
+    """Run areas, print a line for each, and return the exit status."""
     started = time.monotonic()
     for name, why in skips.left_out().items():
-        if name in names:
+        if name in asked:
             print(f"{name} is left out: {why}")
-    names = [n for n in names if n not in skips.left_out()]
-    print(f"{'area':16}{'run':>6}{'skipped':>9}{'failed':>8}{'seconds':>9}")
-    left = deque(n for n in names if n in BESIDE)
-    with ThreadPoolExecutor(BESIDES) as pool:
-        others = [pool.submit(stream, each([], left, deque.popleft)) for _ in range(BESIDES)]
-        counts = stream(each([n for n in names if n not in BESIDE], left, deque.pop))
-        for other in others:
-            counts.update(other.result())
-    bad = [(name, why) for name in names if (why := problem(name, counts[name]))]
+    asked = [n for n in asked if n not in skips.left_out()]
+    CHOICES.update(choices)
+    skips.SOME.update(name for name, c in choices.items() if c.whole is not None)
+    LATER.update({name: area.later for name, area in AREAS.items()})
+    print(f"{'area':22}{'':11}{'run':>6}{'skipped':>9}{'failed':>8}{'seconds':>9}{'of them processor':>19}")
+    runs = [n for n in asked if CHOICES.get(n, choice.ALL).kind != "inherited"]
+    for name in (n for n in asked if n not in runs):
+        print(f"{name:22}inherited")
+    for name in runs:
+        log_of(name).unlink(missing_ok=True)
+    counts = schedule.run([AREAS[name] for name in runs])
+    bad = [(name, why) for name in runs if (why := problem(name, counts[name]))]
+    bad += [(TENTHS, why) for why in [problem_of_tenths(counts)] if why]
     for name, what in bad:
         print(f"\n{name}: {what}; see build/test/{name}.log\n{failures.report(name) or log_end(name)}")
     print(
         f"\n{'FAILED: ' + ', '.join(n for n, _ in bad) if bad else 'passed'}, {time.monotonic() - started:.0f} seconds"
     )
+    if not bad:
+        schedule.record(counts)
     return 1 if bad else 0
 
 
@@ -92,34 +116,57 @@ def log_end(name: str) -> str:
 
 def problem(name: str, count: Count) -> str:
     """Return what is wrong with an area's count, "" if nothing is."""
-    want = expected()
-    # The file has one line for all interpreters, python-*.
-    least = want.get(name, want.get(name.partition("-")[0] + "-*", 0))
     if count.failed:
         return f"{count.failed} failed"
     if wrong := skips.problems(name, count.skipped):
         return "; ".join(wrong[:20])
+    if CHOICES.get(name, choice.ALL).whole is not None:
+        return ""  # a part of it: see problem_of_tenths
+    want = expected()
+    # The file has one line for all interpreters, python-*.
+    least = want.get(name, want.get(name.partition("-")[0] + "-*", 0))
     ran = count.run + skips.expected(name)
     return f"{ran} ran, tests/expected.txt says {least}" if ran < least else ""
 
 
+def problem_of_tenths(counts: dict[str, Count]) -> str:
+    """Return what is wrong with the tenths of all areas together, "" if nothing is."""
+    tenths = [count.run for name, count in counts.items() if CHOICES.get(name, choice.ALL).kind == "tenth"]
+    least = expected().get(TENTHS, 0)
+    return f"{sum(tenths)} ran, tests/expected.txt says {least}" if len(tenths) >= MANY and sum(tenths) < least else ""
+
+
+def explain(asked: list[str], choices: dict[str, choice.Choice]) -> None:
+    """Print what of each area runs, and why."""
+    for name in asked:
+        chosen_ = choices.get(name, choice.ALL)
+        parts = f" ({', '.join(sorted(chosen_.whole))} whole)" if chosen_.kind == "ran" and chosen_.whole else ""
+        print(f"{name:22}{chosen_.kind:11}{chosen_.why}{parts}")
+
+
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Run the tests, area by area.")
+    parser.add_argument(
+        "--affected", action="store_true", help="what a change since .ci/base reaches, and a tenth of the rest"
+    )
+    parser.add_argument("--explain", action="store_true", help="say what would run, and why")
+    parser.add_argument("areas", nargs="+", metavar="AREA")
+    a = parser.parse_args()
     # A program that a shell starts in the background ignores Ctrl-C, and so do its children: tests of Ctrl-C would hang.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    names: list[str] = []
-    for arg in sys.argv[1:]:
-        names += {
-            "test": TEST,
-            "test-all": TEST + REST + LONGER,
-            "test-rest": REST,
-            "with-gcc": WITH_GCC,
-            "soak": SOAK,
-        }.get(arg, [arg])
-    unknown = [n for n in names if n not in AREAS]
-    if unknown or not names:
-        print(f"tests: want test, test-all or of {', '.join(AREAS)}; not {unknown}", file=sys.stderr)
+    if a.areas == ["whole"]:
+        machine.write()
+        return 0
+    known = groups()
+    asked = list(dict.fromkeys(name for word in a.areas for name in known.get(word, [word])))
+    if unknown := [n for n in asked if n not in AREAS]:
+        print(f"tests: want {', '.join(known)} or of {', '.join(AREAS)}; not {unknown}", file=sys.stderr)
         return 2
-    return run(names)
+    choices = chosen(asked) if a.affected or os.environ.get(AFFECTED) else {}
+    if a.explain:
+        explain(asked, choices)
+        return 0
+    return run(asked, choices)
 
 
 if __name__ == "__main__":

@@ -60,9 +60,9 @@ def _venv(area: str, name: str, packages: list[str], versions: Iterable[str]) ->
     return own and venv(area, name, [*packages, "pytest>=8"], own)
 
 
-def _pytest(area: str, python: str | None, *args: str, every: int = 1) -> Count:
+def _pytest(area: str, python: str | None, *args: str) -> Count:
     """Run pytest in an environment. It is a failure if that could not be made."""
-    return Count(0, 0, 1) if python is None else pytest(area, python, *args, env=environment(), every=every)
+    return Count(0, 0, 1) if python is None else pytest(area, python, *args, env=environment())
 
 
 def _with_numba(area: str) -> str | None:
@@ -74,21 +74,10 @@ def _builder() -> dict[str, str]:
     return environment(JITCACHE_TEST_BUILDER=sys.executable)
 
 
-def _numba(area: str, marks: str) -> Count:
-    python = _with_numba(area)
-    return (
-        Count(0, 0, 1) if python is None else pytest(area, python, "tests/numba", "-m", marks, env=_builder(), every=4)
-    )
-
-
-def numba() -> Count:
+def numba(area: str = "numba") -> Count:
     """Numba, with its own cache and ours side by side, and with mechanisms taken out."""
-    return _numba("numba", "not more")
-
-
-def numba_rest() -> Count:
-    """Numba with its own cache alone, without any cache, and with each mechanism taken out."""
-    return _numba("numba-rest", "more")
+    python = _with_numba(area)
+    return Count(0, 0, 1) if python is None else pytest(area, python, "tests/numba", env=_builder())
 
 
 def numba_old() -> Count:
@@ -150,18 +139,9 @@ def _with_cuda_core(area: str, version: str) -> str | None:
     return _venv(area, f"cuda-core-{version}", [f"cuda-core=={version}", *CUDA_CORE], ("3.11", "3.12", "3.13", "3.14"))
 
 
-def _cuda_core(area: str, marks: str) -> Count:
-    return _pytest(area, _with_cuda_core(area, "1.2.2"), "tests/cuda_core", "-m", marks, every=3)
-
-
-def cuda_core() -> Count:
+def cuda_core(area: str = "cuda-core") -> Count:
     """cuda.core, with its own program cache and ours side by side, and with mechanisms taken out."""
-    return _cuda_core("cuda-core", "not more")
-
-
-def cuda_core_rest() -> Count:
-    """The other rows of its tables."""
-    return _cuda_core("cuda-core-rest", "more")
+    return _pytest(area, _with_cuda_core(area, "1.2.2"), "tests/cuda_core")
 
 
 def cuda_core_old() -> Count:
@@ -173,18 +153,9 @@ def _with_cute_dsl(area: str) -> str | None:
     return venv(area, "cute-dsl", [*CUTE_DSL, "pytest>=8"], _newest())
 
 
-def _cute_dsl(area: str, marks: str) -> Count:
-    return _pytest(area, _with_cute_dsl(area), "tests/cute_dsl", "-m", marks, every=4)
-
-
-def cute_dsl() -> Count:
+def cute_dsl(area: str = "cute-dsl") -> Count:
     """CuTe DSL, which has no cache of its own, also with mechanisms taken out; without a GPU."""
-    return _cute_dsl("cute-dsl", "not more")
-
-
-def cute_dsl_rest() -> Count:
-    """Each mechanism taken out."""
-    return _cute_dsl("cute-dsl-rest", "more")
+    return _pytest(area, _with_cute_dsl(area), "tests/cute_dsl")
 
 
 def _with_triton(area: str, version: str) -> str | None:

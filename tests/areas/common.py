@@ -9,14 +9,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable, NamedTuple, TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from reach import choice, rows
 
 import build_library
 
@@ -31,8 +33,11 @@ class Count(NamedTuple):
     failed: int
 
 
-Area = Callable[[], Count]
 Row = TypeVar("Row")
+
+#: Seconds of processor time that each area's commands have taken, by name.
+PROCESSOR: dict[str, float] = {}
+_noting = threading.Lock()
 
 
 def total(counts: list[Count]) -> Count:
@@ -96,7 +101,7 @@ def run(area: str, command: list[str], *, env: dict[str, str] | None = None, cwd
     """Run a command, add what it prints to the area's log, and return status and text."""
     log_of(area).parent.mkdir(parents=True, exist_ok=True)
     try:
-        p = subprocess.run(
+        p = subprocess.Popen(
             command,
             cwd=cwd,
             env=env or environment(),
@@ -105,9 +110,12 @@ def run(area: str, command: list[str], *, env: dict[str, str] | None = None, cwd
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            check=False,
         )
-        status, text = p.returncode, p.stdout
+        text = p.stdout.read() if p.stdout else ""
+        _, ended, usage = os.wait4(p.pid, 0)  # with the times of what it has started and waited for
+        status = p.returncode = os.waitstatus_to_exitcode(ended)
+        with _noting:
+            PROCESSOR[area] = PROCESSOR.get(area, 0.0) + usage.ru_utime + usage.ru_stime
     except OSError as e:
         status, text = 127, str(e)
     with open(log_of(area), "a") as log:
@@ -130,17 +138,53 @@ def counted(status: int, text: str) -> Count:
     return Count(ran, 0, failed)
 
 
-def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None, every: int = 1) -> Count:
-    """Run pytest and count by its last line. Of each table one of ``every`` rows is not marked as more (tests/python/sampled.py)."""
+#: What of each area runs, by name; of one that is not here, everything.
+CHOICES: dict[str, choice.Choice] = {}
+
+
+#: What a push leaves to make test-all, as the areas declare it, by name (table.py).
+LATER: dict[str, Mapping[str, int]] = {}
+
+
+class _Shard(threading.local):
+    """Which part of its area this thread runs: part n of m, counted from 1."""
+
+    part: tuple[int, int] = (1, 1)
+
+
+SHARD = _Shard()
+
+
+def takes(area: str, part: str) -> bool:
+    """Whether a part of an area runs that is no file of pytest's."""
+    return CHOICES.get(area, choice.ALL).takes(part)
+
+
+def _rows(area: str) -> rows.Wanted:
+    """Return which rows pytest runs of an area. An area NAME-rest has those that a push leaves of NAME."""
+    chosen, later = CHOICES.get(area, choice.ALL), LATER.get(area, {})
+    return rows.Wanted(
+        later=dict(later),
+        which="all" if not later else "rest" if area.endswith("-rest") else "push",
+        whole=None if chosen.whole is None else sorted(chosen.whole),
+        share=chosen.share,
+        seed=chosen.seed,
+        shard=SHARD.part,
+    )
+
+
+def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
+    """Run pytest, and count by its last line. The rows are those that were chosen of the area (tests/reach)."""
     # The tests' processes write no bytecode, so each would compile the package again: of one with Numba it is a seventh.
     run(area, [python, "-m", "compileall", "-q", "python/jitcache"])
-    if every > 1:
+    want = _rows(area)
+    if want.which == "push":
         skips.PARTS.add(area)
     command = [python, "-m", "pytest", "-q", "-rfEs", "--no-fold-skipped", "--durations=15", "--durations-min=2"]
     # pytest closes the folder that all runs of a user share to other users, and some tests run as other users.
     folder = tempfile.mkdtemp(prefix="j")
     os.chmod(folder, 0o755)
-    env = {**(env or environment()), "PYTEST_DEBUG_TEMPROOT": folder, "JITCACHE_TEST_EVERY": str(every)}
+    env = {**(env or environment()), "PYTEST_DEBUG_TEMPROOT": folder, rows.VARIABLE: want.text()}
     status, text = run(area, [*command, "-p", "no:cacheprovider", *args], env=env)
     if folder not in Path("/proc/mounts").read_text():
         shutil.rmtree(folder, ignore_errors=True)

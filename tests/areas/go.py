@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 
 from . import failures, skips
-from .common import ROOT, Count, go_command, log_of, run, total
+from .common import ROOT, Count, go_command, run, takes, total
 
 
 def test(area: str, *args: str, env: dict[str, str] | None = None, go: str = "") -> Count:
@@ -43,25 +43,47 @@ def _events(text: str) -> Iterator[dict[str, str]]:
 CPUID = "github.com/klauspost/cpuid/v2"
 
 
+def parts() -> dict[str, tuple[str, ...]]:
+    """Return the packages with tests, each with the rooms that these stand on: its own, and what the tests import."""
+    found: dict[str, set[str]] = {}
+    for path in ROOT.rglob("*_test.go"):
+        folder = path.parent.relative_to(ROOT).as_posix()
+        if folder.startswith(("build/", "tests/")):
+            continue
+        imported = set(re.findall(r'^\s+(?:\w+ )?"jitcache/([\w/]+)"$', path.read_text(), re.MULTILINE)) - {
+            "core/control"
+        }
+        found.setdefault(folder, {folder, f"{folder} tests"}).update(imported)
+    return {f"./{folder}": tuple(sorted(rooms)) for folder, rooms in sorted(found.items())}
+
+
+def _packages(area: str) -> list[str]:
+    """Return the packages of an area that run."""
+    return [CPUID if part == "./core/cpuid" else part for part in parts() if takes(area, part)]
+
+
 def tests() -> Count:
-    return test("go", "-count=1", "./...", CPUID)
+    packages = _packages("go")
+    return test("go", "-count=1", *packages) if packages else Count(0, 0, 0)
+
+
+def arch() -> Count:
+    """The order of the rooms, and what the tables of ARCHITECTURE.md say."""
+    return test("arch", "-count=1", "./tests/arch")
 
 
 #: Packages whose tests go through each place where a call can fail, or through a million members. For races a part of
 #: that is enough, which is what -short runs; the area go runs all.
-LONG = ("jitcache/bundle", "jitcache/core/store")
+LONG = ("./bundle", "./core/store")
 
 
 def race() -> Count:
-    listed = subprocess.run([go_command(), "list", "./..."], cwd=ROOT, capture_output=True, text=True, check=False)
-    others = [package for package in listed.stdout.split() if package not in LONG]
-    log_of("race").unlink(missing_ok=True)
-    return total(
-        [
-            test("race", "-count=1", "-race", *others, CPUID),
-            test("race", "-count=1", "-race", "-short", *LONG),
-        ]
-    )
+    packages = _packages("race")
+    runs = [
+        (["-race"], [p for p in packages if p not in LONG]),
+        (["-race", "-short"], [p for p in packages if p in LONG]),
+    ]
+    return total([test("race", "-count=1", *flags, *chosen) for flags, chosen in runs if chosen])
 
 
 def _targets() -> list[tuple[str, str]]:

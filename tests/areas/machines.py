@@ -11,17 +11,8 @@ FOLDER = "tests/machines"
 AREA = "machines"
 
 
-def tests() -> Count:
+def tests(area: str = AREA) -> Count:
     """Test Cython, NVRTC from its wheels, and each framework that has an adapter."""
-    return _machines(AREA, "not more")
-
-
-def rest() -> Count:
-    """Test each producer the other way: by a bundle if the area machines used Redis, and by Redis if it used a bundle."""
-    return _machines("machines-rest", "more")
-
-
-def _machines(area: str, marks: str) -> Count:
     run(area, [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *native.NEEDS])
     variables = {f"JITCACHE_TEST_{name}": python for name, python in adapters.interpreters_of(area).items()}
     variables["JITCACHE_TEST_OTHER_PROCESSOR"] = str(
@@ -31,4 +22,4 @@ def _machines(area: str, marks: str) -> Count:
     run(area, [sys.executable, "tests/cuda/fakes.py", str(fakes)])
     variables["JITCACHE_TEST_FAKE_DRIVER"] = str(fakes / "libcuda.so.1")
     env = environment(**variables, **(cuda.real(area) or {}))
-    return pytest(area, sys.executable, FOLDER, "-m", marks, env=env, every=2)
+    return pytest(area, sys.executable, FOLDER, env=env)

@@ -11,9 +11,6 @@ from .control import go_failures, python_red, red
 
 FOLDER = "tests/native"
 
-#: native-rest runs one of so many rows of a table, native-more the others.
-EVERY = 3
-
 #: Packages of PyPI that the tests need.
 NEEDS = ["Cython>=3", "setuptools", "ziglang>=0.15"]
 
@@ -35,15 +32,10 @@ def walks() -> Count:
     return total(counts)
 
 
-def rest() -> Count:
+def compilers(area: str = "native-compilers") -> Count:
     """The tests with clang, zig and Cython."""
-    run("native-rest", [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *NEEDS])
-    return pytest("native-rest", sys.executable, FOLDER, "-m", "rest and not more", env=environment(), every=EVERY)
-
-
-def more() -> Count:
-    """The rows for C with clang, and those that native-rest leaves out."""
-    return pytest("native-more", sys.executable, FOLDER, "-m", "rest and more", env=environment(), every=EVERY)
+    run(area, [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *NEEDS])
+    return pytest(area, sys.executable, FOLDER, "-m", "rest", env=environment())
 
 
 class _Control(NamedTuple):

@@ -213,9 +213,9 @@ def wheel() -> Count:
         return total([*counts, _link("wheel", python, folder / "link")])
 
 
-def tests() -> Count:
+def tests(area: str = "package") -> Count:
     """The tests of the build, the versions and the pages."""
-    return pytest("package", sys.executable, "tests/package", "-m", "not rest")
+    return pytest(area, sys.executable, "tests/package", "-m", "not rest")
 
 
 def bench() -> Count:

@@ -7,9 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from .common import Area, Count, pytest, skipped, venv
+from .common import Count, pytest, skipped, venv
 
 #: The tests that depend only on the package.
 CORE = [
@@ -51,13 +52,9 @@ def interpreters() -> dict[str, str]:
     return dict(sorted(found.items(), key=lambda item: [int(n) for n in item[0].split(".")]))
 
 
-def tests() -> Count:
-    return pytest("python", sys.executable, "-m", "not root and not more")
-
-
-def rest() -> Count:
-    """The demo, which CI runs without a C compiler too, as make demo."""
-    return pytest("python-rest", sys.executable, "-m", "more and not root")
+def tests(area: str = "python") -> Count:
+    """The package, the command, and what both do with remotes."""
+    return pytest(area, sys.executable, "tests/python", "-m", "not root")
 
 
 def root() -> Count:
@@ -67,7 +64,7 @@ def root() -> Count:
     return pytest("root", sys.executable, "-m", "root")
 
 
-def on(path: str) -> Area:
+def on(path: str) -> Callable[[], Count]:
     """The core tests on another interpreter, in a virtual environment of its own."""
 
     def area() -> Count:
@@ -77,15 +74,9 @@ def on(path: str) -> Area:
     return area
 
 
-def oldest() -> Count:
-    """The core tests, and a part of their tables, on the oldest other interpreter."""
-    version, path = next(iter(interpreters().items()))
-    return _core("python-oldest", version, path, every=4)
-
-
-def _core(area: str, version: str, path: str, every: int = 1) -> Count:
+def _core(area: str, version: str, path: str) -> Count:
     python = venv(area, version, NEEDS, path)
     if python is None:
         return Count(0, 0, 1)
     files = [f"tests/python/{f}" for f in CORE]
-    return pytest(area, python, "-m", "not root and not more", *files, every=every)
+    return pytest(area, python, "-m", "not root", *files)

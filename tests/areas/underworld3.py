@@ -13,10 +13,6 @@ from .python import interpreters
 FOLDER = "tests/underworld3"
 AREA = "underworld3"
 
-#: The area runs one of so many rows of a table, underworld3-rest the others.
-EVERY = 3
-
-
 #: These must fail if records lack the environment.
 CONTROLS = [
     "test_table.py::test_wrapper[mpicc.openmpi-OMPI_CFLAGS-jitcache]",
@@ -29,7 +25,7 @@ def tests() -> Count:
     log_of(AREA).unlink(missing_ok=True)
     if not mpi.ready(AREA) or not _others(AREA):
         return Count(0, 0, 1)
-    return total([pytest(AREA, sys.executable, FOLDER, "-m", "not more", every=EVERY), controls()])
+    return total([pytest(AREA, sys.executable, FOLDER), controls()])
 
 
 def rest() -> Count:
@@ -37,7 +33,7 @@ def rest() -> Count:
     area = "underworld3-rest"
     if not mpi.ready(area) or not _others(area):
         return Count(0, 0, 1)
-    return pytest(area, sys.executable, FOLDER, "-m", "more", every=EVERY)
+    return pytest(area, sys.executable, FOLDER)
 
 
 def controls() -> Count:

@@ -15,7 +15,6 @@ sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS /
 sys.path.append(str(TESTS))
 
 import fakes
-import sampled
 from isolation import isolate
 from jitcache import _default
 from workspace import NVRTC, Workspace
@@ -43,7 +42,6 @@ _OF_CUDA_CORE = (
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs root where there is none."""
-    sampled.pytest_collection_modifyitems(items)
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(_OF_CUDA_CORE))
         if item.get_closest_marker("root") and os.geteuid() != 0:

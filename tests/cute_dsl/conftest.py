@@ -13,7 +13,6 @@ sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(HERE)]
 sys.path.append(str(TESTS))
 
 from project import Project
-from sampled import pytest_collection_modifyitems  # noqa: F401
 
 
 @pytest.fixture

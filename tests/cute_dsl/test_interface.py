@@ -11,7 +11,6 @@ import sys
 import pytest
 import samples
 from project import HERE, ROOT, Project
-from sampled import more
 
 CALLED = """
     import ctypes, dataclasses, json, cutlass, cutlass.cute as cute
@@ -278,7 +277,6 @@ def test_cute_dsl_is_imported_when_it_is_needed() -> None:
     assert subprocess.check_output([sys.executable, "-c", code], env=env, text=True) == "False\n"
 
 
-@more  # the area frameworks runs it too
 def test_example_runs_and_prints_its_table(project: Project) -> None:
     command = [sys.executable, str(ROOT / "examples" / "cute_dsl" / "demo.py"), str(project.home / "demo")]
     # Settings of the user's that would spoil it are kept out.

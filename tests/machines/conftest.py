@@ -22,7 +22,6 @@ sys.path[:0] = [
 ]
 
 from producers import HOME
-from sampled import pytest_collection_modifyitems  # noqa: F401
 
 USER, LAYER = 61001, "/srv/image"
 

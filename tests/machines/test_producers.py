@@ -17,20 +17,13 @@ from typing import Any
 import pytest
 from conftest import HOME, Machine, here
 from producers import LAUNCHER, PLAIN, PRODUCERS, Producer, cuda, cython, last, launched, native
-from sampled import more
 
 
-def rows(kept: int | None = None) -> list[Any]:
-    """Return the producers; with a number, 0 or 1, CI runs every second one: by bundles the one half, by Redis the other."""
+def rows() -> list[Any]:
+    """Return the producers."""
     return [
-        pytest.param(
-            name,
-            marks=[
-                pytest.mark.skipif(bool(needs) and needs not in os.environ, reason=f"no {needs}"),
-                *([more] if kept is not None and n % 2 != kept else []),
-            ],
-        )
-        for n, (name, (_, needs)) in enumerate(PRODUCERS.items())
+        pytest.param(name, marks=pytest.mark.skipif(bool(needs) and needs not in os.environ, reason=f"no {needs}"))
+        for name, (_, needs) in PRODUCERS.items()
     ]
 
 
@@ -94,7 +87,7 @@ def test_layer_of_one_machine_serves_another(request: pytest.FixtureRequest, tmp
     finds(machine, p, out)
 
 
-@pytest.mark.parametrize("name", rows(0))
+@pytest.mark.parametrize("name", rows())
 def test_bundle_of_one_machine_serves_another_without_network(
     request: pytest.FixtureRequest, tmp_path: Path, name: str
 ) -> None:
@@ -114,7 +107,7 @@ def test_bundle_of_one_machine_serves_another_without_network(
     finds(machine, p, out, JITCACHE_LAYERS="", JITCACHE_KEYS=public)
 
 
-@pytest.mark.parametrize("name", rows(1))
+@pytest.mark.parametrize("name", rows())
 def test_redis_serves_another_machine(request: pytest.FixtureRequest, tmp_path: Path, redis: str, name: str) -> None:
     """By a socket, for there is no network. All that is in the other machine's directory has come by it."""
     p = PRODUCERS[name][0]()

@@ -21,7 +21,6 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "python")]
 sys.path.append(str(ROOT / "tests"))
 
 import jitcache
-from sampled import pytest_collection_modifyitems  # noqa: F401
 
 # What needs more than gcc: clang, Cython, zig.
 rest = pytest.mark.rest

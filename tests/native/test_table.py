@@ -10,7 +10,6 @@ from typing import Any, Callable
 import pytest
 from conftest import in_process, need, rest
 from jitcache import native
-from sampled import more
 
 # What the source says, and the flags; {b} is the folder with h.h, {a} one that is
 # searched before it, {c} one after, which has another h.h.
@@ -80,7 +79,7 @@ CAUTIOUS = {
 LANGUAGES = [
     pytest.param(("gcc", ".c"), id="gcc"),
     pytest.param(("g++", ".cpp"), id="g++"),
-    pytest.param(("clang", ".c"), id="clang", marks=[rest, more]),
+    pytest.param(("clang", ".c"), id="clang", marks=rest),
     pytest.param(("clang++", ".cpp"), id="clang++", marks=rest),
 ]
 

@@ -13,6 +13,7 @@ sys.path.append(str(ROOT / "tests"))
 
 import run as runner
 from areas import AREAS, skips
+from areas.area import Area, When
 from areas.common import Count
 
 LISTED = "bare,ci one t.py::a[*] why not\nbare two t.py::b it has no compiler\n"
@@ -24,6 +25,7 @@ def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(skips, "LIST", tmp_path / "skips.txt")
     monkeypatch.setattr(skips, "NAMES", {})
     monkeypatch.setattr(skips, "PARTS", set())
+    monkeypatch.setattr(skips, "SOME", set())
     monkeypatch.setattr(runner, "expected", lambda: {"one": 3})
     monkeypatch.setenv("JITCACHE_TEST_SKIPS", "ci")
 
@@ -52,6 +54,13 @@ def test_line_about_a_row_may_skip_nothing_where_a_part_of_the_rows_is_run() -> 
     assert runner.problem("one", Count(2, 2, 0)) == "t.py::b was skipped"
 
 
+def test_line_may_skip_nothing_where_some_of_the_tests_are_run() -> None:
+    skips.SOME.add("one")
+    assert runner.problem("one", Count(3, 0, 0)) == ""
+    skips.note("one", "t.py::b")
+    assert runner.problem("one", Count(2, 1, 0)) == "t.py::b was skipped"
+
+
 def test_skip_without_a_name_has_failed() -> None:
     skips.note("one", "t.py::a[x]")
     assert "2 were skipped, and 1 names are known" in runner.problem("one", Count(2, 2, 0))
@@ -67,13 +76,14 @@ def test_pattern_stands_for_text_only_where_it_has_a_star() -> None:
 def test_area_is_left_out_only_where_it_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     (skips.LIST).write_text("bare one * it takes long\n")
     ran = []
-    monkeypatch.setattr(runner, "AREAS", {"one": lambda: ran.append("one") or Count(3, 0, 0)})
+    one = Area("one", lambda: ran.append("one") or Count(3, 0, 0), When.TEST, ())
+    monkeypatch.setattr(runner, "AREAS", {"one": one})
     monkeypatch.setenv("JITCACHE_TEST_SKIPS", "bare")
-    assert runner.run(["one"]) == 0
+    assert runner.run(["one"], {}) == 0
     assert ran == []
     assert "one is left out: it takes long" in capsys.readouterr().out
     monkeypatch.setenv("JITCACHE_TEST_SKIPS", "ci")
-    assert runner.run(["one"]) == 0
+    assert runner.run(["one"], {}) == 0
     assert ran == ["one"]
 
 

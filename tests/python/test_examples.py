@@ -17,7 +17,6 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
 import compilers
-from sampled import more
 
 CC = compilers.c()
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
@@ -96,8 +95,7 @@ def test_python(logged: LoggedCompiler) -> None:
     check_twice(logged, command, CC=str(logged.path), PYTHONPATH=str(ROOT / "python"))
 
 
-@pytest.mark.slow
-@more
+@pytest.mark.slow  # a push runs it as make demo (tests/areas/table.py)
 def test_demo(tmp_path: Path) -> None:
     """The part of the demo that installs nothing; make demo also has CUDA."""
     names = ["residual"]

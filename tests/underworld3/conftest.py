@@ -13,7 +13,6 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "mpi"), str(HERE.parent / "python")
 sys.path.append(str(HERE.parent))
 
 from isolation import isolate
-from sampled import pytest_collection_modifyitems  # noqa: F401
 from site_folder import Site
 
 

@@ -15,12 +15,11 @@ sys.path.insert(0, str(ROOT))
 
 import pytest
 from bell import Bell
-from sampled import more
 
 import build_library
 
 #: For the cache that is replaced, which is ``old``, and for ours.
-OLD = pytest.param(True, id="its-own", marks=more)
+OLD = pytest.param(True, id="its-own")
 both = pytest.mark.parametrize("old", [OLD, pytest.param(False, id="jitcache")])
 
 MEMBER = Path(__file__).with_name("member.py")

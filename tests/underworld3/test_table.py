@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import pytest
 from job import VENVS
-from sampled import more, sampled
 from site_folder import G, Site, both
 
 OTHER = VENVS / "other-python" / "bin" / "python"
@@ -80,8 +79,8 @@ def prepared(site: Site, env: dict[str, Any]) -> dict[str, Any]:
 
 
 #: With the old cache only what differs there.
-ROWS = sampled([(c, False) for c in CHANGES], [f"{c.name}-jitcache" for c in CHANGES], every=2)
-ROWS += [pytest.param(c, True, id=f"{c.name}-its-own", marks=more) for c in CHANGES if c.old is not None]
+ROWS = [pytest.param(c, False, id=f"{c.name}-jitcache") for c in CHANGES]
+ROWS += [pytest.param(c, True, id=f"{c.name}-its-own") for c in CHANGES if c.old is not None]
 
 
 @pytest.mark.parametrize(("change", "old"), ROWS)

@@ -17,10 +17,8 @@ from pathlib import Path
 
 import pytest
 from job import ROOT, VENVS
-from sampled import more
 from site_folder import G, Site, both
 
-pytestmark = more
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 OTHER = VENVS / "other-python" / "bin" / "python"
 
