@@ -1,12 +1,13 @@
 """Run the tests, area by area, and say how many of each ran.
 
-    python tests/run.py [--affected] [--explain] test | push | test-all | soak | AREA...
+    python tests/run.py [--affected] [--explain] [--opened] test | push | test-all | soak | AREA...
     python tests/run.py whole
 
 ``test`` is make test, ``push`` what .ci/run adds to it, ``test-all`` both and all that a
 push leaves out. With --affected, areas that no change since .ci/base reaches run a tenth
-of their tests (tests/reach); --explain says why each area runs, and runs nothing. ``whole``
-writes .ci/whole.json, for a commit that everything runs for.
+of their tests (tests/reach); --explain says why each area runs, and runs nothing. With --opened,
+an area fails that opens a file of the checkout which its declaration does not cover; who is
+not root is told that this is not seen. ``whole`` writes .ci/whole.json, for a commit that everything runs for.
 
 Each area prints a line: what ran of it, its tests, their seconds. An area fails if it runs
 fewer tests than tests/expected.txt says, because a test that silently stopped running is a
@@ -25,9 +26,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from areas import AREAS, SOAK, failures, log_of, names, schedule, skips
-from areas.area import When
-from areas.common import CHOICES, LATER, Count
-from reach import changes, choice, machine
+from areas.area import Area, When
+from areas.common import CHOICES, LATER, OBSERVED, Count
+from reach import changes, choice, machine, opened
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
 
@@ -79,7 +80,7 @@ def chosen(asked: list[str]) -> dict[str, choice.Choice]:
     return choice.choose(areas, choice.Reach.of_checkout(), files, found.head, asked)
 
 
-def run(asked: list[str], choices: dict[str, choice.Choice]) -> int:
+def run(asked: list[str], choices: dict[str, choice.Choice], *, observe: bool = False) -> int:
     """Run areas, print a line for each, and return the exit status."""
     started = time.monotonic()
     for name, why in skips.left_out().items():
@@ -95,7 +96,10 @@ def run(asked: list[str], choices: dict[str, choice.Choice]) -> int:
         print(f"{name:22}inherited")
     for name in runs:
         log_of(name).unlink(missing_ok=True)
-    counts = schedule.run([AREAS[name] for name in runs])
+    if observe and (why := opened.refused()):
+        print(f"which files areas open is not seen: {why}")
+        observe = False
+    counts = observed(runs) if observe else schedule.run([AREAS[name] for name in runs])
     bad = [(name, why) for name in runs if (why := problem(name, counts[name]))]
     bad += [(TENTHS, why) for why in [problem_of_tenths(counts)] if why]
     for name, what in bad:
@@ -106,6 +110,32 @@ def run(asked: list[str], choices: dict[str, choice.Choice]) -> int:
     if not bad:
         schedule.record(counts)
     return 1 if bad else 0
+
+
+def not_covered(area: Area, reach: choice.Reach, reads: dict[str, str]) -> list[str]:
+    """Return what was opened while an area ran that its declaration does not cover."""
+    covered = reach.covered(area)
+    rooms = {path: room or reach.rooms.room_of(path) for path, room in reads.items()}
+    # What no area alone stands on is a change of everything.
+    known = frozenset().union(*(reach.covered(a) for a in AREAS.values() if not a.always))
+    return sorted(f"{path} is in {room}" for path, room in rooms.items() if room in known and room not in covered)
+
+
+def observed(asked: list[str]) -> dict[str, Count]:
+    """Run areas one after the other, and see which files of the checkout are opened meanwhile."""
+    reach, counts = choice.Reach.of_checkout(), {}
+    OBSERVED.update(asked)
+    for name in asked:
+        with opened.Opened() as seen:
+            counts |= schedule.run([AREAS[name]])
+        reads_all = AREAS[name].always or any(
+            r == frozenset(choice.EVERY_FILE) for r in reach.parts(AREAS[name]).values()
+        )
+        wrong = [] if reads_all else not_covered(AREAS[name], reach, opened.reads(seen.paths, frozenset(reach.paths)))
+        for line in wrong:
+            failures.note(name, f"tests/areas/table.py: {name} opens what it does not name: {line}")
+        counts[name] = counts[name]._replace(failed=counts[name].failed + len(wrong))
+    return counts
 
 
 def log_end(name: str) -> str:
@@ -150,6 +180,11 @@ def main() -> int:
         "--affected", action="store_true", help="what a change since .ci/base reaches, and a tenth of the rest"
     )
     parser.add_argument("--explain", action="store_true", help="say what would run, and why")
+    parser.add_argument(
+        "--opened",
+        action="store_true",
+        help="one area after the other; it fails if it opens files that it does not name",
+    )
     parser.add_argument("areas", nargs="+", metavar="AREA")
     a = parser.parse_args()
     # A program that a shell starts in the background ignores Ctrl-C, and so do its children: tests of Ctrl-C would hang.
@@ -166,7 +201,7 @@ def main() -> int:
     if a.explain:
         explain(asked, choices)
         return 0
-    return run(asked, choices)
+    return run(asked, choices, observe=a.opened)
 
 
 if __name__ == "__main__":

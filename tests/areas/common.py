@@ -146,6 +146,10 @@ CHOICES: dict[str, choice.Choice] = {}
 LATER: dict[str, Mapping[str, int]] = {}
 
 
+#: The areas whose opened files are noted. The package is not compiled first there: that opens all of it.
+OBSERVED: set[str] = set()
+
+
 class _Shard(threading.local):
     """Which part of its area this thread runs: part n of m, counted from 1."""
 
@@ -176,7 +180,8 @@ def _rows(area: str) -> rows.Wanted:
 def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None) -> Count:
     """Run pytest, and count by its last line. The rows are those that were chosen of the area (tests/reach)."""
     # The tests' processes write no bytecode, so each would compile the package again: of one with Numba it is a seventh.
-    run(area, [python, "-m", "compileall", "-q", "python/jitcache"])
+    if area not in OBSERVED:
+        run(area, [python, "-m", "compileall", "-q", "python/jitcache"])
     want = _rows(area)
     if want.which == "push":
         skips.PARTS.add(area)

@@ -113,7 +113,7 @@ _DECLARED = [
              "tests/native/test_samples.py": ("docs/native.md", "include"),
              "tests/native/test_native_host.py": ("examples/native_host", "cmake", "include"),
          }),
-    Area("launch", launch.tests, TEST, ("cli/jitcache", "tests/launch", *_PACKAGE), folders=("tests/launch",), beside=True, with_gcc=True,
+    Area("launch", launch.tests, TEST, ("cli/jitcache", "python/native", "tests/launch", "tests/native", *_PACKAGE), folders=("tests/launch",), beside=True, with_gcc=True,
          rest=launch.rest, parts={"tests/launch/test_samples.py": ("docs/launcher.md",)}),
     # The areas below need root, Debian's packages or more time.
     Area("controls", control.tests, PUSH, (*_LIBRARY, *_CONTROL, *_COMMAND, "bundle", "tests/c")),
@@ -169,7 +169,7 @@ _DECLARED = [
          environment="cupy", rest=adapters.cupy_rest, parts={"tests/cupy/test_interface.py": ("docs/cupy.md",)}),
     Area("warp", adapters.warp, PUSH, ("python/adapters/warp", "tests/warp", *_FRAMEWORKS), folders=("tests/warp",), beside=True,
          environment="warp", rest=adapters.warp_rest, parts={"tests/warp/test_interface.py": ("docs/warp.md",)}),
-    Area("launch-controls", launch.controls, PUSH, (*_CONTROL, "cli/jitcache", "tests/launch", *_PACKAGE), beside=True),
+    Area("launch-controls", launch.controls, PUSH, (*_CONTROL, "cli/jitcache", "python/native", "tests/launch", "tests/native", *_PACKAGE), beside=True),
     Area("types", package.types, PUSH, ("python/*", *_LIBRARY, "tests/typed", "tests/abi"), beside=True),
     # For an hour more: other versions of Python, the frameworks and Go, and the libraries of zig and for aarch64.
     *(Area(f"python-{v}", python.on(path), ALL, (*_PACKAGE, *_COMMAND)) for v, path in python.interpreters().items()),

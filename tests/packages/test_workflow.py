@@ -12,6 +12,7 @@ import recipes
 from checkout import ROOT, run
 
 FILE = ROOT / ".github" / "workflows" / "release.yml"
+CHANGE = FILE.with_name("change.yml")
 BIN = Path(sys.executable).parent
 
 
@@ -67,9 +68,20 @@ def test_only_a_tag_is_published_and_only_after_all_else(jobs: dict) -> None:
     assert not re.search(r"secrets\.", FILE.read_text())
 
 
-def test_actions_are_named_by_their_commits(jobs: dict) -> None:
-    used = re.findall(r"uses: (\S+)(.*)", FILE.read_text())
-    assert len(used) >= 8
+def test_pull_request_is_compared_with_where_its_branch_began() -> None:
+    import yaml
+
+    ((job,), text) = (yaml.safe_load(CHANGE.read_text())["jobs"].values(), CHANGE.read_text())
+    assert job["steps"][-1]["run"] == 'sudo JITCACHE_TEST_BASE="$(git merge-base HEAD "origin/$BRANCH")" .ci/run'
+    assert job["steps"][0]["with"]["fetch-depth"] == 0
+    # A branch's name is whatever somebody has chosen: the shell gets it as a variable.
+    assert not re.search(r"run: .*\$\{\{", text)
+
+
+@pytest.mark.parametrize(("file", "least"), [(FILE, 8), (CHANGE, 1)], ids=["release", "change"])
+def test_actions_are_named_by_their_commits(file: Path, least: int) -> None:
+    used = re.findall(r"uses: (\S+)(.*)", file.read_text())
+    assert len(used) >= least
     for action, remark in used:
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
         assert re.fullmatch(r" # v\d+\.\d+\.\d+", remark), action
