@@ -2,7 +2,7 @@
 
     python forking.py DESCRIPTOR MODULE...
 
-DESCRIPTOR is a Unix socket. Each request on it is a length and a JSON object, with four descriptors: a socket for
+DESCRIPTOR is a Unix socket. First the names of what was imported are a line on it. Each request on it is a length and a JSON object, with four descriptors: a socket for
 this row, and its standard input, output and error. The row's socket gets the child's number, and a returncode as
 Popen's when the child has ended; the child stays a zombie, so that its number is nobody else's, until the other end
 is closed. The prepared process ends when DESCRIPTOR is closed, as it is when the test session ends.
@@ -99,7 +99,7 @@ def serve(control: socket.socket):
     signal.set_wakeup_fd(ring)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    control.sendall(b"ready\n")
+    control.sendall(" ".join(sorted({name.partition(".")[0] for name in IMPORTED})).encode() + b"\n")
     while True:
         ready = select.select([control, bell, *children.ended], [], [])[0]
         if bell in ready:

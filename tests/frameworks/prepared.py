@@ -34,6 +34,9 @@ OWN = frozenset({"PYTHONPATH", "HOME", "PWD", "OLDPWD"})
 #: Modules that Python's start-up imports wherever they are.
 STARTUP = frozenset({"sitecustomize", "usercustomize"})
 
+#: How many processes take turns: most rows have two or three, each of which then has a seed and addresses of its own.
+SOURCES = 3
+
 
 class Process:
     """A forked child, with the part of Popen's interface that tests use; its streams are text."""
@@ -141,14 +144,15 @@ class Source:
                 stderr=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
             )
-        self._control, self._ready = own, False
+        self._control = own
+        #: The names of the modules that are imported, without what they are in.
+        self.names = {*read_line(own).decode().split()}
+        if not self.names:
+            own.close()
+            raise RuntimeError(f"a prepared process does not start: {self._process.communicate()[1].decode()}")
 
     def start(self, code: str, request: Mapping[str, object], streams: Sequence[int]) -> tuple[int, socket.socket]:
         """Fork a child; return its number, and the socket that tells its end."""
-        if not self._ready:
-            if read_line(self._control) != b"ready\n":
-                raise RuntimeError(f"a prepared process does not start: {self._process.communicate()[1].decode()}")
-            self._ready = True
         row, theirs = socket.socketpair()
         body = json.dumps({"code": code, "python": sys.executable, **request}).encode()
         with theirs:
@@ -168,8 +172,8 @@ class Source:
 class Prepared:
     """Processes that have imported ``imports`` in an environment, and fork a child for each row.
 
-    There are two, which take turns: processes that follow each other have other hash seeds and
-    other addresses, as fresh ones have. A row forks if it has the prepared environment but for
+    They take turns: processes that follow each other have other hash seeds and other
+    addresses, as fresh ones have. A row forks if it has the prepared environment but for
     OWN and ``free``, variables that nothing reads before the row's own code does, and if no
     module in its PYTHONPATH has the name of one that is imported already.
     """
@@ -178,9 +182,8 @@ class Prepared:
         self._imports, self._free = imports, {*OWN, *free}
         self._environment = self._what_counts(environment)
         self._sources: list[Source] = []
-        self._turns = itertools.count()
+        self._turns, self._home = itertools.count(), ""
         self._lock = threading.Lock()
-        self._names: set[str] = set()
         #: How many processes were forked, and how many started anew, by reason.
         self.counts: collections.Counter[str] = collections.Counter()
 
@@ -210,11 +213,17 @@ class Prepared:
                 ours.append(end)
             request = {"environment": {**env}, "folder": str(cwd), "arguments": [*arguments], "umask": _umask()}
             with self._lock:
-                pid, row = self._next().start(code, request, theirs)
+                pid, row = self._source(next(self._turns)).start(code, request, theirs)
         finally:
             for stream in {*theirs} - {0, 1, 2}:
                 os.close(stream)
         return Process(code, pid, row, ours)
+
+    def told(self) -> str:
+        """Say how many processes were forked, and why the others started anew."""
+        anew = [f"{why} ({n})" for why, n in self.counts.most_common() if why]
+        said = f"{self.counts['']} processes forked, {sum(self.counts.values()) - self.counts['']} started anew"
+        return f"{said}: {', '.join(anew)}" if anew else said
 
     def _what_counts(self, environment: Mapping[str, str]) -> dict[str, str]:
         return {k: v for k, v in environment.items() if k not in self._free and not k.startswith("PYTEST_")}
@@ -224,35 +233,31 @@ class Prepared:
         counts = self._what_counts(env)
         differ = {name for name, _ in {*counts.items()} ^ {*self._environment.items()}}
         if differ:
-            return f"{', '.join(sorted(differ))}: might be read at import"
+            return f"{' and '.join(sorted(differ))} may be read at import"
         with self._lock:
-            self._prepare()
+            taken = self._source(0).names | STARTUP
         for folder in filter(None, env.get("PYTHONPATH", "").split(os.pathsep)):
             names = {name.partition(".")[0] for name in os.listdir(folder)} if os.path.isdir(folder) else set()
-            if hidden := names & self._names:
-                return f"{', '.join(sorted(hidden))}: a module of the row's own"
+            if hidden := names & taken:
+                return f"{' and '.join(sorted(hidden))} would hide what is imported"
         return ""
 
-    def _prepare(self) -> None:
-        if not self._sources:
+    def _source(self, turn: int) -> Source:
+        """Return the prepared process whose turn it is, which is started if it is its first."""
+        if not self._home:
             self._home = tempfile.mkdtemp(prefix="prepared-")
             atexit.register(self.close)
-            env = {**self._environment, "HOME": self._home}
-            self._sources = [Source(self._imports, env) for _ in range(2)]
-            look = f"import sys; import {', '.join(self._imports)}; print(*sys.modules)"
-            said = subprocess.check_output([sys.executable, "-c", look], env=env, cwd="/", text=True)
-            self._names = {name.partition(".")[0] for name in said.split()} - {"__main__"} | STARTUP
-
-    def _next(self) -> Source:
-        return self._sources[next(self._turns) % len(self._sources)]
+        if turn % SOURCES == len(self._sources):
+            self._sources.append(Source(self._imports, {**self._environment, "HOME": self._home}))
+        return self._sources[turn % SOURCES]
 
     def close(self) -> None:
         """End the prepared processes."""
         for source in self._sources:
             source.close()
-        if self._sources:
+        if self._home:
             shutil.rmtree(self._home, ignore_errors=True)
-        self._sources = []
+        self._sources, self._home, self._turns = [], "", itertools.count()
         atexit.unregister(self.close)
 
 

@@ -11,8 +11,9 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(HERE)]
-sys.path.append(str(TESTS))
+sys.path += [str(TESTS), str(TESTS / "frameworks")]
 
+import project as projects
 import sampled
 from project import Project
 
@@ -24,6 +25,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="needs root"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how the processes of rows were started, and whence the answers of a plain Numba are."""
+    for line in projects.told():
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -9,10 +12,42 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
+from plain_answers import PlainAnswers
+from prepared import Prepared, Started
 from processes import printed
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+
+#: SciPy's is what a first compile imports if it is there; all of Numba's own that it imports then is left to the row.
+IMPORTS = ["llvmlite.binding", "numba", *(["scipy.linalg.cython_blas"] if importlib.util.find_spec("scipy") else [])]
+
+#: Variables that only instrument.py, jitcache and the code of tests read. A row that has another one starts anew.
+FREE = (
+    "CACHE", "COMPILE_LOG", "CPU", "F", "FAIL", "FILTER", "HOLD", "JITCACHE_DIR", "K", "N", "OPTION", "PROJECT", "SLOW",
+    "VALUE", "VERSION", "WITHOUT",
+)  # fmt: skip
+
+
+def environment() -> dict[str, str]:
+    """Return what all processes have of the tester's environment."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", "NUMBA_", "XDG_"))}
+    library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
+    return {**kept, **library, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+PREPARED = Prepared(IMPORTS, environment(), FREE)
+
+
+@functools.cache
+def plain_answers() -> PlainAnswers:
+    return PlainAnswers("numba")
+
+
+def told() -> list[str]:
+    """Return lines that say how processes were started, and whence the answers of a plain Numba are."""
+    answers = plain_answers()
+    return [PREPARED.told(), f"answers of a plain Numba: {answers.taken} kept, {answers.made} made"]
 
 
 class Ran(NamedTuple):
@@ -41,13 +76,9 @@ class Project:
             (self.folder / f"{name}.py").write_text("import numba\n" + textwrap.dedent(text))
 
     def environment(self, cache: str, **env: str) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", "NUMBA_", "XDG_"))}
-        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
         return {
-            **kept,
-            **library,
+            **environment(),
             "PYTHONPATH": os.pathsep.join([str(self.folder), str(HERE), str(ROOT / "python")]),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "HOME": str(self.home),
             "JITCACHE_DIR": str(self.cache),
             "PROJECT": str(self.folder),
@@ -57,23 +88,28 @@ class Project:
         }
 
     def start(
-        self, code: str, cache: str = "jitcache", *, stdin: bool = False, waits: bool = False, **env: str
-    ) -> subprocess.Popen[str]:
-        """Start a process on a piece of code, which is its standard input, or waits for that, if one says so."""
+        self,
+        code: str,
+        cache: str = "jitcache",
+        *,
+        stdin: bool = False,
+        waits: bool = False,
+        fresh: str = "",
+        **env: str,
+    ) -> Started:
+        """Start a process on a piece of code, which is its standard input, or waits for that, if one says so.
+
+        It is forked from one that has imported Numba, unless ``fresh`` says why it has to start anew, or PREPARED does.
+        """
         text = "import instrument\n" + textwrap.dedent(code)
-        command = [sys.executable, "-"] if stdin else [sys.executable, "-c", text]
-        p = subprocess.Popen(
-            command,
-            env=self.environment(cache, **env),
-            cwd=self.home,
-            stdin=subprocess.PIPE if stdin or waits else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        if stdin:
-            assert p.stdin is not None
-            p.stdin.write(text)
+        env = self.environment(cache, **env)
+        if not stdin:
+            pipe = subprocess.PIPE if waits else subprocess.DEVNULL
+            return PREPARED.start(text, env=env, cwd=self.home, stdin=pipe, fresh=fresh)
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        p = subprocess.Popen([sys.executable, "-"], env=env, cwd=self.home, text=True, **pipes)
+        assert p.stdin is not None
+        p.stdin.write(text)
         return p
 
     def compiled(self) -> list[str]:
@@ -82,7 +118,7 @@ class Project:
         self.log.unlink(missing_ok=True)
         return found
 
-    def end(self, p: subprocess.Popen[str]) -> Ran:
+    def end(self, p: Started) -> Ran:
         """Wait for a process."""
         out, err = printed(p)
         return Ran(out.strip(), self.compiled(), p.returncode, err)
@@ -97,3 +133,12 @@ class Project:
         ran = self.run(code, cache, **more)
         assert ran.status == 0, f"{ran.status}: {ran.out}{ran.err}"
         return ran
+
+    def plain(self, code: str, **env: str) -> str:
+        """Return what Numba without a cache prints, which may be known from an earlier session."""
+        files = {
+            str(path.relative_to(self.folder)): path.read_bytes().hex() if path.is_file() else ""
+            for path in sorted(self.folder.rglob("*"))
+        }
+        row = json.dumps([files, textwrap.dedent(code), env, (HERE / "instrument.py").read_text()])
+        return plain_answers().answer(row, lambda: self.check(code, "none", **env).out)

@@ -156,7 +156,7 @@ def test_what_numba_imports_to_get_ready_is_not_looked_at(project: Project) -> N
         import a
         print(a.f(1), seen, "numba.np.linalg" in sys.modules)
     """
-    assert project.check(code).out == "2 [] True"
+    assert project.check(code, fresh="SciPy must not be imported yet").out == "2 [] True"
 
 
 LOOKED_INTO = """
@@ -189,15 +189,15 @@ LOOK = """
 @pytest.mark.parametrize("without", ["", "looking into"])
 def test_what_is_found_again_can_be_looked_into(project: Project, without: str) -> None:
     project.write(a=LOOKED_INTO)
-    plain = project.check(LOOK, "none")
+    plain = project.plain(LOOK)
     cold = project.check(LOOK, "everything")
-    assert cold.out == plain.out
+    assert cold.out == plain
     warm = project.run(LOOK, "everything", WITHOUT=without)
     if without:
-        assert warm.out != plain.out
+        assert warm.out != plain
     else:
         # All but the types by variable in the descriptor, which is none of Numba's interface.
-        assert (warm.out, warm.err) == (plain.out.removesuffix("False") + "True", ""), warm.err
+        assert (warm.out, warm.err) == (plain.removesuffix("False") + "True", ""), warm.err
 
 
 WARNS = """
@@ -224,12 +224,12 @@ WARNED = """
 @pytest.mark.parametrize("without", ["", "read"])
 def test_what_numba_warns_of_is_said_when_it_is_found_again(project: Project, without: str) -> None:
     project.write(a=WARNS)
-    plain = project.check(WARNED, "none")
-    assert "NumbaPerformanceWarning" in plain.out
-    assert project.check(WARNED, "everything", WITHOUT=without).out == plain.out
+    plain = project.plain(WARNED)
+    assert "NumbaPerformanceWarning" in plain
+    assert project.check(WARNED, "everything", WITHOUT=without).out == plain
     warm = project.check(WARNED, "everything", WITHOUT=without)
     assert warm.compiled == []
-    assert (warm.out == plain.out) == (not without)
+    assert (warm.out == plain) == (not without)
 
 
 @pytest.mark.parametrize("row", KEPT, ids=[r.name for r in KEPT])

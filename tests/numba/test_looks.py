@@ -273,7 +273,7 @@ def assert_plain_numba_gives_it(project: Project, row: Look) -> None:
     """Assert that what is right after the change is what Numba gives without a cache."""
     project.write(**row.modules)
     change(project, row)
-    assert project.check(row.call, "none", **environment(row, 1)).out == row.right[1]
+    assert project.plain(row.call, **environment(row, 1)) == row.right[1]
 
 
 def assert_old_result_without(project: Project, row: Look) -> None:
@@ -391,8 +391,8 @@ def test_what_does_not_matter_is_a_hit(project: Project, row: Same) -> None:
     second = project.check(row.after + told)
     assert (second.compiled, second.out.splitlines()[-1]) == ([], "{}")
     # Numba itself refuses to cache what has no file.
-    plain = project.check(row.after.replace("(cache=True)", ""), "none")
-    assert second.out.splitlines()[:-1] == plain.out.splitlines()
+    plain = project.plain(row.after.replace("(cache=True)", ""))
+    assert second.out.splitlines()[:-1] == plain.splitlines()
 
 
 SET = """

@@ -112,12 +112,12 @@ TOLD = "from jitcache.adapters import numba as j\nprint(j.uncached())"
 
 def test_options_in_parts_are_left_as_they_are(project: Project) -> None:
     """Numba takes the parts out of what it is given: whoever looks first must not."""
-    plain = project.check(PARTS, "none").out
+    plain = project.plain(PARTS)
     assert project.check(PARTS + TOLD, "everything").out == plain + "\n{}"
     again = project.check(PARTS + TOLD, "everything")
     assert (again.out.splitlines()[0].split()[0], again.out.splitlines()[-1]) == (plain.split()[0], "{}")
 
 
 def test_without_a_copy_of_them_others_are_compiled(project: Project) -> None:
-    plain = project.check(PARTS, "none").out
+    plain = project.plain(PARTS)
     assert project.check(PARTS, "everything", WITHOUT="given options").out != plain

@@ -98,7 +98,7 @@ def test_unknown_user_without_a_home(project: Project) -> None:
     def compiles(cache: str = "jitcache", **env: str) -> Ran:
         project.log.touch()
         project.log.chmod(0o666)
-        return project.end(project.start(code, cache, **{**homeless, **env}))
+        return project.end(project.start(code, cache, fresh="it has no home from the start", **{**homeless, **env}))
 
     ran = compiles()
     assert (ran.out, ran.compiled) == ("2", ["<lambda>", "f"])
