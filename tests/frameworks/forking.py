@@ -137,8 +137,11 @@ def serve(control: socket.socket):
 
 def become(request: dict) -> types.ModuleType:
     """Make this process as fresh as it can be; return its empty ``__main__``."""
+    coerced = {
+        name: os.environ[name] for name in ("LC_CTYPE",) if name in os.environ
+    }  # by Python, where there is no locale
     os.environ.clear()
-    os.environ.update(request["environment"])
+    os.environ.update({**request["environment"], **coerced})
     os.umask(request["umask"])
     os.chdir(request["folder"])
     sys.argv = ["-c", *request["arguments"]]
@@ -175,7 +178,7 @@ def hide_this_file() -> None:
 def run(code: str, main: types.ModuleType) -> None:
     """Run code as ``python -c`` does. The interpreter does the rest, as this is the last thing that the program does."""
     try:
-        exec(compile(code, "<string>", "exec", dont_inherit=True), vars(main))
+        exec(compile(code, "<string>", "exec"), vars(main))
     except BaseException:
         hide_this_file()
         raise

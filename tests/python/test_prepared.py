@@ -26,7 +26,7 @@ ROWS = {
     "output": "print('out'); import sys; print('err', file=sys.stderr)",
     "environment": "import os; print(sorted(os.environ.items()))",
     "C's environment": "import ctypes\nget = ctypes.CDLL(None).getenv\nget.restype = ctypes.c_char_p\n"
-    "print(get(b'VALUE'), get(b'HOME'), get(b'GONE'), get(b'PYTHONPATH'))",
+    "print(get(b'VALUE'), get(b'HOME'), get(b'PYTHONPATH'))",
     "the environment of its own processes": "import subprocess; print(subprocess.check_output(['env', '-0']).split(b'\\0')[0:0],"
     " sorted(subprocess.check_output(['env', '-0']).split(b'\\0')))",
     "folder": "import os; print(os.getcwd())",
@@ -78,7 +78,7 @@ class Room:
             (where / f"{name}.py").write_text("K = 1\n")
         plain = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
         self.plain = {**plain, "PYTHONDONTWRITEBYTECODE": "1"}
-        self.prepared = Prepared(IMPORTS, {**self.plain, "GONE": "1"}, ["VALUE", "GONE"])
+        self.prepared = Prepared(IMPORTS, self.plain, ["VALUE"])
         self.env = {**self.plain, "VALUE": "ä", "HOME": str(folder), "PYTHONPATH": f"{mine}:{mine}:{folder / 'none'}"}
 
     def start(self, code: str, fresh: str = "", **more: object) -> Process | subprocess.Popen[str]:
@@ -106,6 +106,8 @@ def room(tmp_path: Path) -> Iterator[Room]:
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     room = Room(tmp_path_factory.mktemp("shared"))
+    for _ in range(SOURCES):
+        room.end("pass")
     yield room
     room.prepared.close()
 
@@ -119,6 +121,21 @@ def test_forked_row_is_as_a_fresh_one(shared: Room, code: str) -> None:
         assert shared.end(code, text=text) == shared.end(code, "the one to compare with", text=text)
     finally:
         os.umask(before)
+
+
+def test_row_has_nothing_of_the_environment_that_the_imports_had(room: Room) -> None:
+    del room.env["HOME"]
+    code = "import ctypes, os; print(ctypes.CDLL(None).getenv(b'HOME'), 'HOME' in os.environ)"
+    assert room.end(code)[0] == "0 False\n"
+
+
+def test_forked_row_is_as_a_fresh_one_where_there_is_no_locale(tmp_path: Path) -> None:
+    room = Room(tmp_path)
+    room.env = {k: v for k, v in room.env.items() if not k.startswith(("LANG", "LC_")) and k != "VALUE"}
+    room.prepared = Prepared(IMPORTS, room.env, [])
+    asked = "import locale, os, sys; print(os.environ, sys.stdout.encoding, sys.stdout.errors, locale.setlocale(locale.LC_CTYPE))"
+    assert room.end(asked) == room.end(asked, "the one to compare with")
+    room.prepared.close()
 
 
 def test_rows_that_follow_each_other_have_other_seeds_and_addresses(room: Room) -> None:
@@ -153,7 +170,7 @@ def test_row_with_a_module_of_its_own_in_place_of_one_that_is_imported_starts_an
 
 def test_all_rows_start_anew_if_one_says_so(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FRESH, "1")
-    p = room.start("print(1)", env={**room.env, FRESH: "1"})
+    p = room.start("print(1)")
     assert isinstance(p, subprocess.Popen)
     assert p.communicate()[0] == "1\n"
 
@@ -192,8 +209,23 @@ def test_number_of_a_process_is_nobody_else_s_until_its_end_is_read(room: Room) 
 
 
 def test_rows_run_side_by_side(room: Room) -> None:
-    processes = [room.start(f"import sys; sys.stdin.readline(); print({n})", stdin=subprocess.PIPE) for n in range(6)]
-    assert [p.communicate("go\n")[0] for p in reversed(processes)] == [f"{n}\n" for n in reversed(range(6))]
+    code = "import os, sys; sys.stdin.readline(); print({}, len(os.listdir('/proc/self/fd')))"
+    processes = [room.start(code.format(n), stdin=subprocess.PIPE) for n in range(3 * SOURCES)]
+    said = [p.communicate("go\n")[0] for p in reversed(processes)]
+    assert said == [f"{n} 4\n" for n in reversed(range(3 * SOURCES))]
+
+
+def test_row_does_not_hear_of_others_that_run(tmp_path: Path) -> None:
+    """Not even by the warning of a socket that nobody has closed."""
+    room = Room(tmp_path)
+    env = {**room.plain, "PYTHONWARNINGS": "always"}
+    room.prepared = Prepared(IMPORTS, env, [])
+    held = [room.start("input()", env=env, stdin=subprocess.PIPE) for _ in range(SOURCES)]
+    p = room.start("pass", env=env)
+    assert (p.communicate(), p.returncode) == (("", ""), 0)
+    for other in held:
+        other.communicate("go\n")
+    room.prepared.close()
 
 
 def test_much_is_written_and_read_at_once(room: Room) -> None:
