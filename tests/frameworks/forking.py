@@ -31,6 +31,7 @@ IMPORTED = {*sys.modules}  # what is imported after this line is this program's 
 import builtins
 import importlib.machinery
 import json
+import linecache
 import select
 import signal
 import socket
@@ -175,10 +176,20 @@ def hide_this_file() -> None:
     sys.excepthook = hook
 
 
+def remember_lines(compiled: types.CodeType, code: str) -> None:
+    """Let tracebacks show the lines of the code, as they do from Python 3.13 on."""
+    if hasattr(linecache, "_interactive_cache"):  # from 3.13.1 on
+        linecache._register_code(compiled, code, "<string>")
+    elif hasattr(linecache, "_register_code"):
+        linecache._register_code("<string>", code, "<string>")
+
+
 def run(code: str, main: types.ModuleType) -> None:
     """Run code as ``python -c`` does. The interpreter does the rest, as this is the last thing that the program does."""
     try:
-        exec(compile(code, "<string>", "exec"), vars(main))
+        compiled = compile(code, "<string>", "exec")
+        remember_lines(compiled, code)
+        exec(compiled, vars(main))
     except BaseException:
         hide_this_file()
         raise
