@@ -14,14 +14,12 @@ sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(HERE)]
 sys.path += [str(TESTS), str(TESTS / "frameworks")]
 
 import project as projects
-import sampled
 from project import Project
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs root where there is none."""
-    sampled.pytest_collection_modifyitems(items)
     for item in items:
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="needs root"))

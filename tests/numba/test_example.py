@@ -10,10 +10,8 @@ from pathlib import Path
 
 import samples
 from project import ROOT
-from sampled import more
 
 
-@more  # the area frameworks runs it too
 def test_example_runs_and_prints_its_table(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "numba" / "demo.py"), str(tmp_path / "demo")]
     # Settings of the user's that would spoil it are kept out.

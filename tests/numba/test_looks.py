@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import pytest
 from project import Project
-from sampled import more, sampled
 
 OVERLOAD = """
 from numba.extending import overload, register_jitable
@@ -285,22 +284,19 @@ def assert_old_result_without(project: Project, row: Look) -> None:
 
 
 def checks_of(rows: list[Look], controls: list[Look] | None = None) -> tuple[Callable[..., None], ...]:
-    """Return the tests of rows, as functions for pytest. Without ``controls`` each row has one, of which CI runs none."""
+    """Return the tests of rows, as functions for pytest. Without ``controls`` each row has one."""
 
-    @pytest.mark.parametrize("row", sampled([(row,) for row in rows], [row.name for row in rows]))
+    @pytest.mark.parametrize("row", rows, ids=[row.name for row in rows])
     def is_seen(project: Project, row: Look) -> None:
         assert_change_is_seen(project, row)
 
-    @more
     @pytest.mark.parametrize("row", rows, ids=[row.name for row in rows])
     def is_right(project: Project, row: Look) -> None:
         assert_plain_numba_gives_it(project, row)
 
-    parameters = [pytest.param(row, id=row.name, marks=more) for row in rows]
-    if controls is not None:
-        parameters = sampled([(row,) for row in controls], [row.name for row in controls])
+    chosen = rows if controls is None else controls
 
-    @pytest.mark.parametrize("row", parameters)
+    @pytest.mark.parametrize("row", chosen, ids=[row.name for row in chosen])
     def is_old(project: Project, row: Look) -> None:
         assert_old_result_without(project, row)
 

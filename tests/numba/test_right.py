@@ -14,7 +14,6 @@ from typing import Callable, NamedTuple
 import numba
 import pytest
 from project import Project
-from sampled import more, sampled
 
 VERSION = tuple(int(n) for n in numba.__version__.split(".")[:2])
 #: From 0.68 on Numba stamps with the content of the file.
@@ -243,18 +242,17 @@ def outcome(project: Project, row: Row, cache: str, **env: str) -> tuple[str, st
     return first.out, second.out, len(second.compiled)
 
 
-@pytest.mark.parametrize("row", sampled([(row,) for row in ROWS], ids(ROWS)))
+@pytest.mark.parametrize("row", ROWS, ids=ids(ROWS))
 def test_ours_is_right(project: Project, row: Row) -> None:
     assert outcome(project, row, "jitcache") == (*row.right, row.compiles)
 
 
-@more
 @pytest.mark.parametrize("row", ROWS, ids=ids(ROWS))
 def test_numba_s_own(project: Project, row: Row) -> None:
     assert outcome(project, row, "numba")[1] == row.numba
 
 
-@pytest.mark.parametrize("row", sampled([(row,) for row in ROWS], ids(ROWS)))
+@pytest.mark.parametrize("row", ROWS, ids=ids(ROWS))
 def test_without_the_mechanism_ours_is_wrong_too(project: Project, row: Row) -> None:
     assert outcome(project, row, "jitcache", WITHOUT=row.without)[:2] != row.right
 
