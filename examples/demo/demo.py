@@ -10,7 +10,9 @@ removed again, four processes that ask at the same time. Then a solver in the
 shape of underworld3's on four ranks of MPI, twice, `jitcache run gcc`, twice, and
 the shared library on two machines that share a Redis. Every result is used and
 checked. How often a compiler ran is counted on the compilers' side
-(compile_log.py). The exit status is 0 if each was compiled once and all was right.
+(compile_log.py). If an input changed while something was compiled, because packages
+are installed at the same time, the demo says which, and tries once more. The exit
+status is 0 if each was compiled once and all was right.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ import machines
 import ranks
 import wheels
 from job import Wrong
+from refusals import Refusals, write_down
 from toolchain import BELLS, Toolchain, ToolchainError
 from worker import JOBS, Answer, Worker, WorkerError, serve
 
@@ -101,10 +104,21 @@ def at_once(settings: Path, name: str) -> list[Answer]:
     return [a for several in answers for a in several]
 
 
-def measure(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.Bells) -> Row:
+def remove(key: jitcache.Key) -> str:
+    """Remove an entry; return the path that it had, "" if there was none."""
+    with jitcache.Cache() as cache:
+        if key not in cache:
+            return ""
+    file = os.path.relpath(jitcache_command("path", key.hex))
+    jitcache_command("rm", key.hex)
+    return file
+
+
+def attempt(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.Bells) -> Row:
     """Compile one job cold, warm and in several processes at once; return its row."""
     job = JOBS[name](toolchain)
-    seen = [0]  # how many compiles the log had before, and after each phase
+    remove(job.key())  # what an attempt before has left
+    seen = [bells.count(job.file_name)]  # how many compiles the log had before, and after each phase
 
     def look() -> None:
         seen.append(bells.count(job.file_name))
@@ -113,9 +127,7 @@ def measure(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.
     look()
     disk, memory = Worker(settings, name, requests=2).answers()
     look()
-    key = job.key().hex
-    file = Path(jitcache_command("path", key))
-    jitcache_command("rm", key)
+    file = remove(job.key())
     together = at_once(settings, name)
     look()
 
@@ -129,7 +141,20 @@ def measure(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.
         problems.append(f"{name}: processes got different code")
     cells = [job.title, *(duration(a.seconds) for a in (cold, disk, memory))]
     cells += [duration(max(a.seconds for a in together)), "+".join(map(str, compiles)), cold.checked]
-    return Row(cells, f"{job.file_name:14}{os.path.relpath(file)}", problems)
+    return Row(cells, f"{job.file_name:14}{file or 'was not kept'}", problems)
+
+
+def measure(name: str, toolchain: Toolchain, settings: Path, bells: compile_log.Bells, refusals: Refusals) -> Row:
+    """Return the row of a job; try once more if something went wrong because an input changed."""
+    row = attempt(name, toolchain, settings, bells)
+    refused = refusals.new()
+    if row.problems and refused.changed:
+        for reason in refused.reasons:
+            print(f"not kept: {reason}")
+        print(f"{name}: an input changed during the compile, so this is tried once more", flush=True)
+        row = attempt(name, toolchain, settings, bells)
+        refused = refusals.new()
+    return Row(row.cells, row.file, [*row.problems, *(f"not kept: {reason}" for reason in refused.reasons)])
 
 
 def prepare(names: list[str], folder: Path) -> Toolchain:
@@ -246,6 +271,8 @@ def run(names: list[str], folder: Path) -> int:
         return 1
     os.environ["JITCACHE_DIR"] = toolchain.cache
     os.environ["JITCACHE_NVRTC"] = toolchain.nvrtc
+    write_down(toolchain.cache)
+    refusals = Refusals(toolchain.cache)
     settings = folder / "toolchain.json"
     toolchain.save(settings)
     print(f"cache       {os.path.relpath(toolchain.cache)}\n", flush=True)
@@ -255,7 +282,7 @@ def run(names: list[str], folder: Path) -> int:
     rows = []
     for name in jobs:
         with build_steps.step(f"compiling {JOBS[name].file_name}, cold, warm and four times at once"):
-            rows.append(measure(name, toolchain, settings, bells))
+            rows.append(measure(name, toolchain, settings, bells, refusals))
     if rows:
         report(rows, toolchain)
     problems = [p for row in rows for p in row.problems]
@@ -265,6 +292,8 @@ def run(names: list[str], folder: Path) -> int:
         problems += launch(folder)
     if MACHINES in names:
         problems += share(folder, settings, bells, toolchain)
+    if problems:
+        problems += [f"not kept: {reason}" for reason in refusals.new().reasons]
     for p in problems:
         print(f"FAILED: {p}")
     if not problems:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import jitcache
 from kernels import BlockSums, Saxpy
+from refusals import write_down
 from solver import Newton, Residual
 from toolchain import Toolchain
 
@@ -41,6 +42,7 @@ def serve(settings: str, name: str, requests: int, wait: bool) -> None:
     """Do a worker's task: ask so many times, and print the answers as JSON. Raises Wrong."""
     toolchain = Toolchain.load(settings)
     os.environ["JITCACHE_NVRTC"] = toolchain.nvrtc
+    write_down(toolchain.cache)
     job = JOBS[name](toolchain)
     if wait:
         print(_READY, flush=True)

@@ -77,3 +77,19 @@ def test_what_changes_nothing_does_no_harm(
     first = meanwhile(tree, cache, gate, change)
     monkeypatch.delenv("STUBNVRTC_GATE")
     assert cuda.compile(**tree.request(), cache=cache).code == first.code
+
+
+def test_log_names_what_has_changed_and_the_counters_say_that_it_was_an_input(
+    stub: Compiler, gate: Gate, monkeypatch, tmp_path: Path
+) -> None:
+    """So a program can print the path, and tell that the next attempt may be kept (examples/demo/refusals.py)."""
+    monkeypatch.setenv("JITCACHE_LOG", "miss")
+    monkeypatch.setenv("JITCACHE_LOG_FILE", str(tmp_path / "log"))
+    tree = Tree(tmp_path / "tree", FORMS["angle"])
+    monkeypatch.delenv("STUBNVRTC_GATE")
+    monkeypatch.setenv("STUBNVRTC_GATE_BEHIND", gate.name)
+    with jitcache.Cache(tmp_path / "cache") as cache:
+        handed = meanwhile(tree, cache, gate, "edit")
+        assert handed.refused == f"{tree.target}: was changed meanwhile"
+        assert cache.stats()["total"]["not_stored_reasons"] == {"input changed": 1}
+    assert f": {handed.refused}\n" in (tmp_path / "log").read_text()

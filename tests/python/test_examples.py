@@ -12,6 +12,7 @@ import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
+import jitcache
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -122,3 +123,83 @@ def test_demo(tmp_path: Path) -> None:
         # Once in the first process, once in four at the same time, and once on the first of two machines.
         assert sum(f"{name}.c" in line.split() for line in compiled) == 2 + (name == "residual"), compiled
         assert re.search(rf"^{name}, .* 1\+0\+1 ", text, re.MULTILINE), text
+
+
+class ChangingCompiler:
+    """Stands in for the compiler and says that it assembles with a file of ours, which changes during its first compiles."""
+
+    def __init__(self, folder: Path, changes: int) -> None:
+        self.assembler, left, self.path = folder / "as", folder / "left", folder / "cc"
+        self.assembler.write_text("#!/bin/sh\n")
+        left.write_text(f"{changes}\n")
+        self.path.write_text(f"""#!/bin/sh
+case $* in
+-print-prog-name=as) echo {self.assembler}; exit ;;
+*residual.c*)
+	read -r left <{left}
+	[ "$left" -eq 0 ] || {{ echo $((left - 1)) >{left}; echo : >>{self.assembler}; }} ;;
+esac
+unset CC
+exec {shlex.join(CC)} "$@"
+""")
+        for file in (self.assembler, self.path):
+            file.chmod(0o755)
+
+
+def demo_with(compiler: ChangingCompiler, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, EXAMPLES / "demo" / "demo.py", "--only", "residual", "--folder", folder]
+    env = {**os.environ, "CC": str(compiler.path)}
+    return subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=False)
+
+
+def test_demo_says_which_input_changed_and_tries_once_more(tmp_path: Path) -> None:
+    compiler = ChangingCompiler(tmp_path, 1)
+    p = demo_with(compiler, tmp_path / "demo")
+    assert p.returncode == 0, p.stdout
+    assert re.search(rf"^not kept: residual: {compiler.assembler}: changed ", p.stdout, re.MULTILINE), p.stdout
+    assert p.stdout.count("tried once more") == 1
+    assert re.search(r"^residual, C .* 1\+0\+1 ", p.stdout, re.MULTILINE), p.stdout
+    assert "FAILED" not in p.stdout
+
+
+def test_demo_fails_and_names_the_input_that_changes_each_time(tmp_path: Path) -> None:
+    compiler = ChangingCompiler(tmp_path, 1000)
+    p = demo_with(compiler, tmp_path / "demo")
+    assert p.returncode == 1, p.stdout
+    assert p.stdout.count("tried once more") == 1
+    reasons = [line for line in p.stdout.splitlines() if line.startswith("FAILED: not kept: ")]
+    assert len(reasons) == 1, p.stdout
+    assert reasons[0].startswith(f"FAILED: not kept: residual: {compiler.assembler}: changed ")
+
+
+def test_only_a_changed_input_is_a_reason_to_try_the_demo_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("JITCACHE_LOG", "JITCACHE_LOG_FILE"):
+        monkeypatch.setenv(name, "")  # write_down sets them
+    monkeypatch.syspath_prepend(str(EXAMPLES / "demo"))
+    import refusals
+
+    seen = refusals.Refusals(str(tmp_path / "cache"))
+    refusals.write_down(str(tmp_path / "cache"))
+    source = tmp_path / "source"
+
+    def refuse(size: int, change: bool) -> None:
+        source.write_text("a")
+        with jitcache.Cache(tmp_path / "cache", max_size=1 << 20) as cache:
+            key = jitcache.Key({"source": jitcache.File(source), "size": size}).named("result")
+            if change:
+                source.write_text("changed")
+            assert not cache.put(key, bytes(size))
+
+    refuse(1, change=True)
+    reasons, changed = seen.new()
+    assert changed
+    assert len(reasons) == 1
+    assert reasons[0].startswith(f"result: {source}: changed ")
+    refuse(2, change=True)
+    refuse(2 << 20, change=False)
+    reasons, changed = seen.new()
+    assert not changed
+    assert len(reasons) == 2
+    assert seen.new() == ([], False)
