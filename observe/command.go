@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,7 +39,8 @@ type Command struct {
 	// returns what was seen.
 	Channel int
 
-	failures bool // Front.Failures
+	failures bool          // Front.Failures
+	patience time.Duration // of tests, in place of restWorks
 }
 
 // EndOfRound is the number of a system call that does not exist. The tracer answers it by

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,11 @@ const (
 	flagTerminals = 128
 	flagFailures  = 256
 )
+
+// restWorks is how long what the command leaves behind may work on before the command
+// counts as over: mold's second process frees gigabytes after the first has ended, and on a
+// busy machine that took more than 200 ms.
+const restWorks = time.Second
 
 // Tracer is the path of jitcache-observe. If it is "", commands run unobserved. It is set
 // once, before the first Start.
@@ -62,7 +68,7 @@ func (c *Command) request(report, done, out, err int) []byte {
 	}
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, magic)
-	for _, v := range []int{int(flags), report, done, out, err, len(c.Args), len(c.Env), channel, 0} {
+	for _, v := range []int{int(flags), report, done, out, err, len(c.Args), len(c.Env), channel, int(c.restWorks())} {
 		b = le.AppendUint32(b, uint32(v))
 	}
 	b = le.AppendUint64(b, blocked(c))
@@ -73,6 +79,14 @@ func (c *Command) request(report, done, out, err int) []byte {
 		}
 	}
 	return b
+}
+
+// restWorks returns for how many milliseconds the rest of the tree may work on.
+func (c *Command) restWorks() int64 {
+	if c.patience != 0 {
+		return c.patience.Milliseconds()
+	}
+	return restWorks.Milliseconds()
 }
 
 // blocked returns the signals that are blocked when the command starts: those that this

@@ -191,7 +191,7 @@ static int observe(void)
 			status = what;
 			ended = 1;
 			jo_front_ended(status);
-			jo_watch_end();
+			jo_watch_end(request.head.working_ms);
 		}
 		if (id > 0) {
 			jo_watch_saw();

@@ -24,7 +24,7 @@ typedef struct jo_head {
 	int32_t out, err;     /* descriptors: files for what the command prints */
 	uint32_t narguments, nvariables;
 	int32_t channel; /* a descriptor that the command gets and that is no input; -1: none */
-	uint32_t unused;
+	uint32_t working_ms; /* how long the rest of the tree may work on after the command (watch.h) */
 	uint64_t blocked; /* signals that are blocked when the command starts */
 } jo_head;
 

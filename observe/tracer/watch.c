@@ -17,16 +17,13 @@ enum {
 	/* The include phase of a large C++ source is over in 100 ms. A program that then computes
 	 * in parallel loses a quarter of a second at most. */
 	PINNED_MS = 250,
-	/* How long the rest of the tree may live on after the command: a rest that sleeps, as a daemon
-	 * does, and one that works. mold's second process frees gigabytes after the first has ended, and
-	 * on a busy machine that took more than 200 ms. */
+	/* How long a rest of the tree that sleeps, as a daemon does, may live on after the command. */
 	GRACE_MS = 200,
-	WORKING_MS = 1000,
 };
 
 static cpu_set_t before, one;
 static int pinned, unpinned, passing, ending, waiting, ticking;
-static int64_t since, ended;
+static int64_t since, ended, most;
 
 static int64_t now_ms(void)
 {
@@ -123,10 +120,11 @@ void jo_watch_timer(int passes)
 	each(TICK_MS);
 }
 
-void jo_watch_end(void)
+void jo_watch_end(uint32_t working_ms)
 {
 	ending = 1;
 	ended = now_ms();
+	most = working_ms;
 	each(TICK_MS);
 }
 
@@ -164,7 +162,7 @@ int jo_watch_over(int (*asks)(void))
 	int64_t passed = now_ms() - ended;
 	if (!ending || passed < GRACE_MS || JO_WITHOUT(GRACE))
 		return 0;
-	if (passed >= WORKING_MS || JO_WITHOUT(WORKING))
+	if (passed >= most || JO_WITHOUT(WORKING))
 		return 1;
 	working = busy || atomic_load_explicit(&saw, memory_order_relaxed) || asks();
 	if (!working)

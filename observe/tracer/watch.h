@@ -2,6 +2,7 @@
 #ifndef JO_WATCH_H
 #define JO_WATCH_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "process.h"
@@ -22,10 +23,10 @@ void jo_watch_asked(jo_process *p, pid_t whom);
 /* jo_watch_timer starts a timer that interrupts waitpid while there is a use for it; passes tells
  * that output is passed on. jo_watch_tick is called after each waitpid, does what is due, and
  * reports whether a tick was due. jo_watch_end keeps the timer going after the command's end, to give
- * the rest of the tree some time. jo_watch_wait keeps it going until the next tick, because
+ * the rest of the tree some time, and working_ms if it works. jo_watch_wait keeps it going until the next tick, because
  * something waits for that. */
 void jo_watch_timer(int passes);
-void jo_watch_end(void);
+void jo_watch_end(uint32_t working_ms);
 void jo_watch_wait(void);
 int jo_watch_tick(void);
 

@@ -1,8 +1,8 @@
-/* lives leaves a daemon behind, with the standard output that it has, which after a while
- * reads a file and writes another, and again at the end: lives FROM TO SECONDS. */
+/* lives leaves a daemon behind, with the standard output that it has, which ten times a second
+ * reads a file and adds what it says to another, until there is a third, for ten
+ * seconds at most: lives FROM TO THIRD. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static void copy(const char *from, const char *to)
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	setsid();
 	if (fork() != 0)
 		return 0;
-	for (int i = 0; i < atoi(argv[3]) * 10; i++) {
+	for (int i = 0; i < 100 && access(argv[3], F_OK) != 0; i++) {
 		usleep(100000);
 		copy(argv[1], argv[2]);
 	}
