@@ -7,11 +7,14 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
 import tarfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import jitcache
@@ -297,8 +300,19 @@ def test_key_is_trusted_from_a_time_on(ci: CI, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("zstd") is None, reason="no zstd")
+def processor_time(run: Callable[[], object]) -> float:
+    """Return the processor time of the processes that a call starts and waits for."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def test_bundle_is_added_at_half_the_speed_of_tar_and_zstd(tmp_path: Path) -> None:
-    """With 1000 entries of 60 kB; the best of five in turns, and of more if other processes disturb them."""
+    """With 1000 entries of 60 kB; the best of five in turns, and of more if other processes disturb them.
+
+    In processor time, which on an idle machine is the time that it takes: what else runs there has no part in it.
+    """
     words = [os.urandom(24) for _ in range(2000)]
     with jitcache.Cache(tmp_path / "ci") as cache:
         for n in range(1000):
@@ -314,12 +328,10 @@ def test_bundle_is_added_at_half_the_speed_of_tar_and_zstd(tmp_path: Path) -> No
         folder.mkdir()
         with jitcache.Cache(own):
             pass
-        start = time.perf_counter()
-        ok("-directory", own, "bundle", "add", "-unsigned", tmp_path / "b")
-        ours.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        subprocess.run(["sh", "-c", f"zstd -dc {tmp_path}/b | tar x -C '{folder}'"], check=True)
-        theirs.append(time.perf_counter() - start)
+        add = partial(ok, "-directory", own, "bundle", "add", "-unsigned", tmp_path / "b")
+        unpack = partial(subprocess.run, ["sh", "-c", f"zstd -dc {tmp_path}/b | tar x -C '{folder}'"], check=True)
+        ours.append(processor_time(add))
+        theirs.append(processor_time(unpack))
     assert min(ours) < 2 * min(theirs), (ours, theirs)
 
 
