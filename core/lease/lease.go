@@ -8,7 +8,6 @@
 package lease
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,8 +55,8 @@ type Table struct {
 	Unsupported func(error)
 	// Waiting, if set, is called once per key and holder, after LostLimit.
 	Waiting func(id key.ID, h Holder, waited time.Duration)
-	// Tests set shorter limits; 0 is HolderLimit and LostLimit.
-	holderLimit, lostLimit time.Duration
+	// clock, if set, is what tests move in place of waiting for HolderLimit and LostLimit.
+	clock func() time.Time
 
 	mu       sync.Mutex
 	inflight map[slot]*inflight
@@ -148,6 +147,13 @@ func (t *Table) Acquire(id key.ID, name string, deadline time.Time, found func()
 	return nil, Granted
 }
 
+func (t *Table) now() time.Time {
+	if t.clock != nil {
+		return t.clock()
+	}
+	return time.Now()
+}
+
 // join returns the lease of a slot. If it is new, mine is true, and the caller must get
 // the lock file or end it.
 func (t *Table) join(at slot) (f *inflight, mine bool) {
@@ -160,7 +166,7 @@ func (t *Table) join(at slot) (f *inflight, mine bool) {
 		t.inflight = make(map[slot]*inflight)
 		t.watched = make(map[slot]watched)
 	}
-	f = &inflight{since: time.Now(), done: make(chan struct{})}
+	f = &inflight{since: t.now(), done: make(chan struct{})}
 	t.inflight[at] = f
 	return f, true
 }
@@ -171,7 +177,7 @@ func (t *Table) waitHere(f *inflight, deadline time.Time) (outcome Outcome, expi
 	t.mu.Lock()
 	held, since := f.held, f.since
 	t.mu.Unlock()
-	if held && time.Since(since) > cmp.Or(t.holderLimit, HolderLimit) {
+	if held && t.now().Sub(since) > HolderLimit {
 		return Busy, true
 	}
 	timer := time.NewTimer(time.Until(deadline))
@@ -236,7 +242,7 @@ func (t *Table) tryLock(at slot, name string) (*lockfile.Lock, error) {
 func (t *Table) hold(l *Lease, lock *lockfile.Lock) {
 	t.mu.Lock()
 	l.lock = lock
-	l.inflight.held, l.inflight.since = true, time.Now()
+	l.inflight.held, l.inflight.since = true, t.now()
 	t.mu.Unlock()
 	t.forget(l.slot.id)
 }
@@ -291,7 +297,7 @@ func (t *Table) outlived(at slot) bool {
 	if err == nil {
 		who, state = h.Owner.String(), h.State()
 	}
-	now := time.Now()
+	now := t.now()
 	t.mu.Lock()
 	w := t.watched[at]
 	first := w.holder != who || !w.changed.Equal(changed)
@@ -312,15 +318,14 @@ func (t *Table) outlived(at slot) bool {
 	} else if w.lost.IsZero() {
 		w.lost = now
 	}
-	lostLimit := cmp.Or(t.lostLimit, LostLimit)
-	tell := !w.told && who != unsigned && now.Sub(w.first) > lostLimit
+	tell := !w.told && who != unsigned && now.Sub(w.first) > LostLimit
 	w.told = w.told || tell
 	t.watched[at] = w
 	t.mu.Unlock()
 	if tell && t.Waiting != nil {
 		t.Waiting(at.id, h, waited)
 	}
-	return waited > cmp.Or(t.holderLimit, HolderLimit) || !w.lost.IsZero() && now.Sub(w.lost) > lostLimit
+	return waited > HolderLimit || !w.lost.IsZero() && now.Sub(w.lost) > LostLimit
 }
 
 // String returns the holder as the text of a lock file: owner, time, name.

@@ -198,7 +198,6 @@ func TestLeaseOfAKilledProcessIsFreeAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	p := holder(t, dir)
 	table := &Table{Locks: folder(dir)}
-	never := func() bool { return false }
 	if _, outcome := table.Acquire(testID(0), "", time.Now().Add(50*time.Millisecond), never); outcome != Busy {
 		t.Fatalf("held elsewhere, but outcome %d", outcome)
 	}
@@ -211,90 +210,115 @@ func TestLeaseOfAKilledProcessIsFreeAtOnce(t *testing.T) {
 	l.Release()
 }
 
+// standing is a clock that stands until a test moves it.
+type standing struct{ at atomic.Int64 }
+
+func standingClock() *standing {
+	c := new(standing)
+	c.at.Store(time.Now().UnixNano())
+	return c
+}
+
+func (c *standing) now() time.Time       { return time.Unix(0, c.at.Load()) }
+func (c *standing) move(d time.Duration) { c.at.Add(int64(d)) }
+
+func never() bool { return false }
+
+// waits checks that the lease on testID(0) is waited for, however often somebody looks.
+func waits(t *testing.T, table *Table) {
+	t.Helper()
+	for range 3 {
+		l, outcome := table.Acquire(testID(0), "", time.Now().Add(5*time.Millisecond), never)
+		if l.Release(); outcome != Busy {
+			t.Fatalf("held elsewhere, but outcome %d", outcome)
+		}
+	}
+}
+
+// goesOn checks that the lease on testID(0) is given, although it is held elsewhere.
+func goesOn(t *testing.T, table *Table) {
+	t.Helper()
+	l, outcome := table.Acquire(testID(0), "", time.Now().Add(10*time.Second), never)
+	if l.Release(); outcome != Granted {
+		t.Fatalf("still waiting: outcome %d", outcome)
+	}
+}
+
 func TestStoppedHolderIsGivenUpOnByOneAtATime(t *testing.T) {
-	dir := t.TempDir()
+	dir, clock := t.TempDir(), standingClock()
 	p := holder(t, dir)
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	table := &Table{Locks: folder(dir), lostLimit: 300 * time.Millisecond}
-	start := time.Now()
+	table := &Table{Locks: folder(dir), clock: clock.now}
+	waits(t, table)
+	clock.move(LostLimit)
+	waits(t, table)
+	clock.move(time.Nanosecond)
 	var at atomic.Int64 // how many compile at the same time
 	var wg sync.WaitGroup
-	var first atomic.Int64
 	for range 8 {
 		wg.Go(func() {
 			for {
-				l, outcome := table.Acquire(testID(0), "", time.Now().Add(100*time.Millisecond), func() bool { return false })
-				if outcome != Granted {
-					continue
+				l, outcome := table.Acquire(testID(0), "", time.Now().Add(20*time.Millisecond), never)
+				switch outcome {
+				case Busy: // each of them waits anew for the holder
+					clock.move(LostLimit + time.Nanosecond)
+				case Granted:
+					if at.Add(1) > 1 {
+						t.Error("two compile at once")
+					}
+					time.Sleep(5 * time.Millisecond)
+					at.Add(-1)
+					l.Release()
+					return
 				}
-				first.CompareAndSwap(0, int64(time.Since(start)))
-				if at.Add(1) > 1 {
-					t.Error("two compile at once")
-				}
-				time.Sleep(5 * time.Millisecond)
-				at.Add(-1)
-				l.Release()
-				return
 			}
 		})
 	}
 	wg.Wait()
-	if d := time.Duration(first.Load()); d < 250*time.Millisecond || d > time.Minute {
-		t.Errorf("the first went on after %v, want 300ms", d)
-	}
 }
 
 func TestLockThatNobodySignedIsGivenUpOn(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "torn": "12345678-4026"} {
 		t.Run(name, func(t *testing.T) {
-			dir := folder(t.TempDir())
+			dir, clock := folder(t.TempDir()), standingClock()
 			lock, err := dir.TryLock(slot{testID(0), 0}.name(), func() string { return text })
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer lock.Remove()
-			table := &Table{Locks: dir, lostLimit: 300 * time.Millisecond}
+			table := &Table{Locks: dir, clock: clock.now}
 			table.Waiting = func(key.ID, Holder, time.Duration) { t.Error("told of a holder without a name") }
-			start := time.Now()
-			for outcome := Busy; outcome != Granted; {
-				var l *Lease
-				l, outcome = table.Acquire(testID(0), "", time.Now().Add(50*time.Millisecond), func() bool { return false })
-				l.Release()
-				if time.Since(start) > time.Minute {
-					t.Fatal("still waiting")
-				}
-			}
-			if d := time.Since(start); d < 250*time.Millisecond {
-				t.Errorf("went on after %v, want 300ms", d)
-			}
+			waits(t, table)
+			clock.move(LostLimit)
+			waits(t, table)
+			clock.move(time.Nanosecond)
+			goesOn(t, table)
 		})
 	}
 }
 
+// aMoment is how much older than its first look a holder's file may be, with the clock of a
+// file system.
+const aMoment = time.Minute
+
 func TestHolderThatTakesTooLongIsNotWaitedFor(t *testing.T) {
-	dir := t.TempDir()
-	slow := &Table{Locks: folder(dir)}
-	never := func() bool { return false }
-	l, _ := slow.Acquire(testID(0), "slow", time.Now(), never)
-	defer l.Release()
-	for name, table := range map[string]*Table{
-		"in this process": {Locks: folder(dir), inflight: slow.inflight, watched: slow.watched, holderLimit: 200 * time.Millisecond},
-		"in another":      {Locks: folder(dir), holderLimit: 200 * time.Millisecond},
+	for name, other := range map[string]func(slow *Table) *Table{
+		"in this process": func(slow *Table) *Table { return slow },
+		"in another":      func(slow *Table) *Table { return &Table{Locks: slow.Locks, clock: slow.clock} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			for {
-				second, outcome := table.Acquire(testID(0), "", time.Now().Add(50*time.Millisecond), never)
-				if outcome == Granted {
-					second.Release()
-					return
-				}
-				if time.Since(start) > time.Minute {
-					t.Fatal("still waiting")
-				}
-			}
+			clock := standingClock()
+			slow := &Table{Locks: folder(t.TempDir()), clock: clock.now}
+			l, _ := slow.Acquire(testID(0), "slow", time.Now(), never)
+			defer l.Release()
+			table := other(slow)
+			waits(t, table)
+			clock.move(HolderLimit - aMoment)
+			waits(t, table)
+			clock.move(aMoment + time.Nanosecond)
+			goesOn(t, table)
 		})
 	}
 }
@@ -362,37 +386,26 @@ func TestAgeOfAHolderIsNotWhatItsFileSays(t *testing.T) {
 			if err := os.Chtimes(filepath.Join(string(dir), testID(0).String()+lockfile.Suffix), old, old); err != nil {
 				t.Fatal(err)
 			}
-			table := &Table{Locks: dir, holderLimit: 500 * time.Millisecond}
-			start := time.Now()
-			for outcome := Busy; outcome != Granted; {
-				var l *Lease
-				l, outcome = table.Acquire(testID(0), "", time.Now().Add(50*time.Millisecond), func() bool { return false })
-				l.Release()
-				if time.Since(start) > time.Minute {
-					t.Fatal("still waiting")
-				}
-			}
-			if d := time.Since(start); d < 400*time.Millisecond {
-				t.Errorf("went on after %v, want 500ms", d)
-			}
+			clock := standingClock()
+			table := &Table{Locks: dir, clock: clock.now}
+			waits(t, table)
+			clock.move(HolderLimit - aMoment)
+			waits(t, table)
+			clock.move(aMoment + time.Nanosecond)
+			goesOn(t, table)
 		})
 	}
 }
 
 // Callers that come late do not wait for a holder that has outlived its limit either.
 func TestWhoComesLateWaitsForTheRestOfTheTime(t *testing.T) {
-	dir := folder(t.TempDir())
-	never := func() bool { return false }
+	dir, clock := folder(t.TempDir()), standingClock()
 	l, _ := (&Table{Locks: dir}).Acquire(testID(0), "", time.Now(), never)
 	defer l.Release()
-	time.Sleep(300 * time.Millisecond)
-	table := &Table{Locks: dir, holderLimit: 250 * time.Millisecond}
-	start := time.Now()
-	second, outcome := table.Acquire(testID(0), "", start.Add(time.Second), never)
-	if outcome != Granted || time.Since(start) > 200*time.Millisecond {
-		t.Errorf("outcome %d after %v", outcome, time.Since(start))
-	}
-	second.Release()
+	clock.move(HolderLimit - aMoment)
+	waits(t, &Table{Locks: dir, clock: clock.now})
+	clock.move(2 * aMoment)
+	goesOn(t, &Table{Locks: dir, clock: clock.now})
 }
 
 func FuzzParseHolder(f *testing.F) {
