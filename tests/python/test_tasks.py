@@ -242,12 +242,21 @@ def test_loop_that_is_closed_in_a_compile_gives_the_lease_up(tmp_path: Path) -> 
         import asyncio, sys, time, jitcache
         cache = jitcache.Cache(sys.argv[1])
         loop = asyncio.new_event_loop()
-        task = loop.create_task(cache.aget_or_compile(jitcache.Key(n=1), lambda: asyncio.sleep(60)))
-        loop.run_until_complete(asyncio.sleep(0.3))
+        begun = []
+
+        def compile():
+            begun.append(1)
+            return asyncio.sleep(60)
+
+        task = loop.create_task(cache.aget_or_compile(jitcache.Key(n=1), compile))
+        while not begun:
+            loop.run_until_complete(asyncio.sleep(0.01))
         held = cache.acquire(jitcache.Key(n=1), 0).guarded
         loop.close()
-        time.sleep(2)
-        print("holds", held, cache.acquire(jitcache.Key(n=1), 0).guarded)
+        end = time.monotonic() + 30
+        while not (free := cache.acquire(jitcache.Key(n=1), 0).guarded) and time.monotonic() < end:
+            time.sleep(0.01)
+        print("holds", held, free)
     """
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
