@@ -23,9 +23,9 @@ typedef struct jo_head {
 	int32_t report, done; /* descriptors: a file for the report, a pipe that gets a byte when that is complete */
 	int32_t out, err;     /* descriptors: files for what the command prints */
 	uint32_t narguments, nvariables;
-	int32_t channel; /* a descriptor that the command gets and that is no input; -1: none */
+	int32_t channel;     /* a descriptor that the command gets and that is no input; -1: none */
 	uint32_t working_ms; /* how long the rest of the tree may work on after the command (watch.h) */
-	uint64_t blocked; /* signals that are blocked when the command starts */
+	uint64_t blocked;    /* signals that are blocked when the command starts */
 } jo_head;
 
 #define JO_MAGIC UINT32_C(0x31524f4a) /* JOR1 */
