@@ -144,7 +144,9 @@ func (r *running) hire(most time.Duration) bool {
 	return true
 }
 
-// lost handles a worker that has ended before it answered.
+// lost handles a worker that has ended before it answered. If the worker could not do its
+// work, the host compiles, as it would without a cache. If NVRTC crashed, that is the error:
+// it would take the host with it.
 func (r *running) lost(err error) {
 	r.worker.End()
 	r.worker = nil
@@ -154,15 +156,18 @@ func (r *running) lost(err error) {
 	case errors.Is(err, worker.ErrUnobserved):
 		r.unseen = "it cannot be observed"
 	case errors.As(err, &bad):
-		r.err = libraryError{errors.New(bad.Why)}
+		// The host may have loaded it, or what it depends on, from elsewhere.
+		r.unseen = "its own process cannot load it: " + bad.Why
 	case errors.As(err, &gone) && gone.Killed && !r.again:
 		r.again, r.asked = true, false // somebody killed it: try once more
+	case errors.As(err, &gone) && (gone.Killed || gone.Loading && gone.Status.Exited()):
+		r.unseen = err.Error()
 	case errors.As(err, &gone) && gone.Loading:
 		r.err = libraryError{fmt.Errorf("%s: %w", r.nvrtc.Path, err)}
 	case errors.As(err, &gone):
 		r.err = &nvrtc.Error{Call: "compile", Status: int(syscall.EIO), Text: err.Error()}
 	default:
-		r.err = err
+		r.unseen = err.Error()
 	}
 }
 
@@ -172,7 +177,12 @@ func (r *running) take(a *worker.Answer) {
 	if rep != nil {
 		writeOut(rep.Out, rep.Err)
 	}
-	if r.err = r.failure(a); r.err != nil {
+	if failed := r.failure(a); failed != nil {
+		if nvrtc.IsOfProcess(failed) && fallsBack {
+			r.unseen = "it fails in its own process: " + failed.Error()
+		} else {
+			r.err = failed
+		}
 		r.end(err == nil)
 		return
 	}
@@ -192,9 +202,10 @@ func (r *running) take(a *worker.Answer) {
 	if err == nil {
 		r.made.List = list
 	}
+	r.made.Why = err
 	var refused *request.Refused
-	if r.made.Why = err; err != nil && !errors.As(err, &refused) {
-		r.made, r.err = nil, err
+	if err != nil && !errors.As(err, &refused) {
+		r.made.Why = request.Refuse("nvrtc", "is not observed: "+err.Error())
 	}
 	r.end(err == nil)
 }

@@ -4,4 +4,7 @@ package cuda
 
 import "jitcache/core/control"
 
-var lookForTime = !control.Is("notime")
+var (
+	lookForTime = !control.Is("notime")
+	fallsBack   = !control.Is("nofallback")
+)

@@ -54,7 +54,7 @@ func compilerOf(locations dl.Locations) (*nvrtc.Compiler, error) {
 	if err != nil {
 		return nil, libraryError{err}
 	}
-	c, err := nvrtc.New(library.Symbol)
+	c, err := nvrtc.New(library.Path, library.Symbol)
 	if err != nil {
 		return nil, libraryError{err}
 	}

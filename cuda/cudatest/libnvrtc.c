@@ -10,6 +10,8 @@
  *
  *	-DSTUBNVRTC_MAJOR=12 -DSTUBNVRTC_MINOR=9	another version, default 13.5
  *	-DSTUBNVRTC_DRIVER	a compile depends on the driver that it finds
+ *	-DSTUBNVRTC_BUILTINS	a compile opens its builtins by their name, as NVRTC does;
+ *				its header has no path to find them by
  *	calls/__pycache__	a folder beside the library: each nvrtcCreateProgram,
  *				nvrtcCompileProgram and nvrtcDestroyProgram makes a
  *				file there with its name and the program's
@@ -376,6 +378,12 @@ API int nvrtcCompileProgram(program *p, int n, const char *const *options)
 	knob_gate("STUBNVRTC_GATE");
 	if (knob_number("STUBNVRTC_CRASH", 0))
 		raise(SIGSEGV);
+#ifdef STUBNVRTC_BUILTINS
+	char builtins[64];
+	snprintf(builtins, sizeof builtins, "libnvrtc-builtins.so.%d.%d", STUBNVRTC_MAJOR, STUBNVRTC_MINOR);
+	if (dlopen(builtins, RTLD_LAZY) == NULL)
+		return ERROR_BUILTIN_OPERATION_FAILURE;
+#endif
 	int code = compile(p, &r, n, options);
 	knob_gate("STUBNVRTC_GATE_BEHIND");
 	reading_free(&r);

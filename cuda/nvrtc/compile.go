@@ -2,6 +2,8 @@ package nvrtc
 
 /*
 #cgo CFLAGS: -std=gnu11 -O2 -Wall
+#cgo LDFLAGS: -ldl
+#include "builtins.h"
 #include "nvrtc.h"
 #include <stdlib.h>
 
@@ -78,9 +80,10 @@ type Result struct {
 	Lowered map[string]string // the lowered name of each name expression
 }
 
-// New makes a compiler from a loaded library. symbol returns the address of a function, nil
-// if the library lacks it. The table is never freed, because the library is never closed.
-func New(symbol func(name string) unsafe.Pointer) (*Compiler, error) {
+// New makes a compiler from a library that is loaded from path, and loads its builtins.
+// symbol returns the address of a function, nil if the library lacks it. The table is never
+// freed, because the library is never closed.
+func New(path string, symbol func(name string) unsafe.Pointer) (*Compiler, error) {
 	t := (*C.jc_nvrtc)(C.calloc(1, C.size_t(unsafe.Sizeof(C.jc_nvrtc{}))))
 	needed := []struct {
 		at   unsafe.Pointer
@@ -108,7 +111,15 @@ func New(symbol func(name string) unsafe.Pointer) (*Compiler, error) {
 		*(*unsafe.Pointer)(unsafe.Pointer(&t.size[i])) = symbol("nvrtcGet" + name + "Size")
 		*(*unsafe.Pointer)(unsafe.Pointer(&t.get[i])) = symbol("nvrtcGet" + name)
 	}
-	return &Compiler{t}, nil
+	c := &Compiler{t}
+	if !loadsBuiltins {
+		return c, nil
+	}
+	major, minor := c.Version()
+	file := C.CString(path)
+	defer C.free(unsafe.Pointer(file))
+	C.jc_nvrtc_load_builtins(file, C.int(major), C.int(minor))
+	return c, nil
 }
 
 // Version returns NVRTC's version. It is for messages: two builds may have the same one.

@@ -33,7 +33,7 @@ func compilers(t *testing.T) map[string]*Compiler {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found[variable], err = New(library.Symbol); err != nil {
+		if found[variable], err = New(library.Path, library.Symbol); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestThreadsCompileAtOnce(t *testing.T) {
 }
 
 func TestLibraryThatIsNoNVRTCIsAnError(t *testing.T) {
-	if _, err := New(func(string) unsafe.Pointer { return nil }); err == nil || !strings.Contains(err.Error(), "nvrtcVersion") {
+	if _, err := New("/libnvrtc.so", func(string) unsafe.Pointer { return nil }); err == nil || !strings.Contains(err.Error(), "nvrtcVersion") {
 		t.Errorf("a library without functions: %v", err)
 	}
 }

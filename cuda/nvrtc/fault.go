@@ -1,6 +1,9 @@
 package nvrtc
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Failed is the error for a source that does not compile.
 type Failed struct {
@@ -29,6 +32,29 @@ const (
 	statusInvalidOption = 5
 	statusCompilation   = 6
 )
+
+// The statuses by which NVRTC says that it failed itself, whatever the source.
+const (
+	statusOutOfMemory      = 1
+	statusProgramCreation  = 2
+	statusBuiltinOperation = 7 // it cannot open its library of builtins
+	statusInternal         = 11
+)
+
+// IsOfProcess reports whether an error may be due to the process that NVRTC ran in: another
+// one may have more memory, or have loaded the builtins from elsewhere. All other errors are
+// about the source, the options or the version, and are the same in every process.
+func IsOfProcess(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Status {
+	case statusOutOfMemory, statusProgramCreation, statusBuiltinOperation, statusInternal:
+		return true
+	}
+	return false
+}
 
 // Failure returns the error of a failed call for the source of a name: a *Failed or an
 // *Error.

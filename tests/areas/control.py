@@ -78,6 +78,11 @@ CONTROLS = [
     Control("absent names not kept", "noabsent", {"cuda": ["TestDriverThatNVRTCOpensCounts"]}),
     Control("time not looked for", "notime", {"cuda": ["TestTextThatShowsTheTimeIsNotKept"]}),
     Control("worker used again as it is", "noworkercheck", {"cuda": ["TestWorkerWhoseFilesHaveChangedIsNotUsedAgain"]}),
+    Control("builtins left to NVRTC", "nobuiltins", {"cuda": ["TestBuiltinsBesideNVRTCAreLoadedInWorkerAndHost"]}),
+    Control(
+        "what a worker cannot do fails", "nofallback",
+        {"cuda": ["TestWhatAWorkerCannotDoTheHostDoesAndSaysSoOnce", "TestOnlyWhatIsOfTheProcessIsCompiledAgainInTheHost"]},
+    ),
     Control("as many workers as are asked for", "nobound", {"cuda": ["TestThreadsCompileSideBySideAndNoMoreThanTheBound"]}),
     Control("fork does not wait for the loader's lock", "noforklock", {"cuda/dl": ["TestForkedChildCanAsk"]}),
     Control(

@@ -15,9 +15,12 @@ from .go import test
 
 FOLDER = "tests/cuda"
 
-#: NVIDIA's wheels: the compiler, and headers to compile. 11 is for one test.
+#: NVIDIA's wheels: the compiler, and headers to compile. 11, 128 and 130 are for a few tests each:
+#: 12.8 is the first with precompiled headers, and 13.0 has no path to its builtins.
 WHEELS = {
     "11": ["nvidia-cuda-nvrtc-cu11==11.8.89"],
+    "128": ["nvidia-cuda-nvrtc-cu12==12.8.93"],
+    "130": ["nvidia-cuda-nvrtc==13.0.88"],
     "12": [
         "nvidia-cuda-nvrtc-cu12==12.9.86",
         "nvidia-cuda-cccl-cu12==12.9.27",

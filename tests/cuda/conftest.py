@@ -22,7 +22,7 @@ from isolation import isolate
 from jitcache import _default
 
 # Which library is under test, and where NVIDIA's wheels are.
-KEEP = frozenset({"JITCACHE_LIBRARY", "JITCACHE_TEST_CUDA12", "JITCACHE_TEST_CUDA13"})
+KEEP = frozenset({"JITCACHE_LIBRARY", *(f"JITCACHE_TEST_CUDA{v}" for v in ("12", "13", "128", "130"))})
 
 # Where NVIDIA's wheels have NVRTC.
 NVRTC = {"12": "nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "13": "nvidia/cu13/lib/libnvrtc.so.13"}

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../../../observe/tracer/round.h"
+#include "../../nvrtc/builtins.h"
 #include "folder.h"
 #include "variables.h"
 #include "wire.h"
@@ -26,6 +27,8 @@
 __attribute__((used)) static const char marker[] = "JITCACHE NVRTC WORKER 1";
 
 typedef void *program;
+
+enum { NO_MEMORY = 1 }; /* NVRTC_ERROR_OUT_OF_MEMORY */
 
 /* The functions of NVRTC, as its header declares them. */
 #define FUNCTIONS(X) \
@@ -92,6 +95,7 @@ static int load(const char *path)
 	}
 	FUNCTIONS(FIND)
 	nvrtc.Version(&major, &minor);
+	jc_nvrtc_load_builtins(path, major, minor);
 	const uint32_t version[] = {(uint32_t)major, (uint32_t)minor};
 	jw_add(JW_VERSION, version, sizeof version);
 	return 1;
@@ -171,7 +175,7 @@ static int tell_code(program p, const char *target)
 	*(void **)&get = dlsym(library, name);
 	char *code = malloc(size + 1);
 	if (get == NULL || code == NULL) {
-		failed(name, 0, code == NULL ? "no memory" : "this version does not have it");
+		failed(name, code == NULL ? NO_MEMORY : 0, code == NULL ? "no memory" : "this version does not have it");
 		free(code);
 		return 0;
 	}

@@ -1,0 +1,7 @@
+//go:build control
+
+package nvrtc
+
+import "jitcache/core/control"
+
+var loadsBuiltins = !control.Is("nobuiltins")
