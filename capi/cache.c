@@ -104,7 +104,7 @@ static size_t hold_all(jc_cache ***all)
 }
 
 /* leave makes every cache write its counters, and do whatever else it does before
- * the process ends. It holds no lock meanwhile: opening a cache again takes a lock
+ * the process ends; and so does the core. It holds no lock meanwhile: opening a cache again takes a lock
  * that comes before the list's. */
 static void leave(const jc_core *core)
 {
@@ -122,6 +122,7 @@ static void leave(const jc_core *core)
 	for (size_t i = 0; i < n; i++)
 		jc_handle_leave(all[i]->handle);
 	free(all);
+	core->leave_process();
 }
 
 static void at_exit(void)

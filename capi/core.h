@@ -102,6 +102,8 @@ typedef struct jc_core {
 	int32_t (*close)(void *core);
 	int32_t (*flush)(void *core);
 	int32_t (*leave)(void *core);
+	/* leave_process follows leave for all caches when the process ends. */
+	int32_t (*leave_process)(void);
 	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, jc_blob **blob, jc_out *out);
 	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, uint8_t *buffer,
 		size_t capacity, size_t *size, jc_out *out);

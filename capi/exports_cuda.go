@@ -40,6 +40,14 @@ func requestOf(p *C.jc_parts) *cuda.Request {
 	}
 }
 
+//export jcgo_leave_process
+func jcgo_leave_process() C.int32_t {
+	return guard(nil, func() C.int32_t {
+		cuda.EndIdleWorkers()
+		return C.JITCACHE_OK
+	})
+}
+
 //export jcgo_cuda_lookup
 func jcgo_cuda_lookup(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, want C.int32_t, out **C.jc_blob, sealed **C.uint8_t, n *C.size_t, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {

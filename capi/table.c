@@ -11,6 +11,7 @@ const jc_core jitcache_private_core = {
 	.close = jcgo_close,
 	.flush = jcgo_flush,
 	.leave = jcgo_leave,
+	.leave_process = jcgo_leave_process,
 	.get = jcgo_get,
 	.get_into = jcgo_get_into,
 	.put = jcgo_put,

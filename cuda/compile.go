@@ -21,6 +21,9 @@ import (
 // workers are the NVRTC workers of this process.
 var workers worker.Pool
 
+// EndIdleWorkers is for a process that ends. See worker.Pool.
+func EndIdleWorkers() { workers.EndIdle() }
+
 // compile is a program for NVRTC.
 type compile struct {
 	*parts

@@ -4,4 +4,7 @@ package observe
 
 import "jitcache/core/control"
 
-var checksRoom = !control.Is("noroom")
+var (
+	checksRoom  = !control.Is("noroom")
+	endsInOrder = !control.Is("noorderlyend")
+)

@@ -171,18 +171,25 @@ static void begun(jc_spawn *s, int how)
 	kernel(SYS_futex, (long)&s->started, 1 /* FUTEX_WAKE */, 1, 0);
 }
 
+/* The signal of jc_spawn_end. The keeper blocks it, as all others. */
+enum { END = SIGUSR2 };
+
 /* outlives waits until the program or the host ends, and reports whether the program
- * is the one that lives on. */
+ * is the one that lives on. It ends the program if the host asks for that. */
 static int outlives(const jc_spawn *s, long pid)
 {
+	static const uint64_t end = UINT64_C(1) << (END - 1);
 	long parent = kernel(SYS_getppid, 0, 0, 0, 0);
-	struct pollfd fds[2] = {
+	struct pollfd fds[3] = {
 		{(int)kernel(SYS_pidfd_open, pid, 0, 0, 0), POLLIN, 0},
 		{(int)kernel(SYS_pidfd_open, s->host, 0, 0, 0), POLLIN, 0},
+		{(int)kernel(SYS_signalfd4, -1, (long)&end, sizeof end, O_CLOEXEC | O_NONBLOCK), POLLIN, 0},
 	};
+	char signal[128]; /* struct signalfd_siginfo */
+	int asked = 0;
 	struct timespec a_while = {0, LOOK_MS * 1000000};
 	/* A host that has put its children into other namespaces is not seen from there. */
-	int known = fds[0].fd >= 0 && fds[1].fd >= 0 && parent != 0;
+	int known = fds[0].fd >= 0 && fds[1].fd >= 0 && fds[2].fd >= 0 && parent != 0;
 	if (parent != s->host && parent != 0)
 		return 1; /* it was gone already, and its number may be another's */
 	for (;;) {
@@ -193,7 +200,12 @@ static int outlives(const jc_spawn *s, long pid)
 			return 0;
 		if (kernel(SYS_getppid, 0, 0, 0, 0) != parent)
 			return 1;
-		kernel5(SYS_ppoll, (long)fds, known ? 2 : 0, known ? 0 : (long)&a_while, 0, 0);
+		if (!asked && __atomic_load_n(&s->ending, __ATOMIC_SEQ_CST)) {
+			asked = 1;
+			kernel(SYS_kill, pid, s->ends, 0, 0);
+		}
+		kernel5(SYS_ppoll, (long)fds, known ? 3 : 0, known ? 0 : (long)&a_while, 0, 0);
+		kernel(SYS_read, fds[2].fd, (long)signal, sizeof signal, 0);
 	}
 }
 
@@ -254,6 +266,12 @@ int jc_spawn_start(jc_spawn *s)
 			munmap(s->stack, 2 * STACK);
 	}
 	return why;
+}
+
+void jc_spawn_end(jc_spawn *s)
+{
+	__atomic_store_n(&s->ending, 1, __ATOMIC_SEQ_CST);
+	kill(s->keeper, END);
 }
 
 void jc_spawn_kill(const jc_spawn *s) { kill(s->keeper, SIGKILL); }

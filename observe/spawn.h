@@ -17,10 +17,12 @@ typedef struct jc_spawn {
 	uint64_t blocked;   /* signals that are blocked when the program starts */
 	pid_t keeper;       /* set: the process that waits for it */
 	int32_t status;     /* set, before done is written to: as waitpid gives it */
+	int ends;           /* the signal by which the program ends, and all that it started */
 	void *stack;
 	int host, self;  /* the keeper's: who it works for, and who it is */
 	int32_t started; /* the keeper's: 0 until the program runs, or cannot */
 	int ignores;     /* the keeper's: the host ignores SIGCHLD */
+	int32_t ending;  /* set: the keeper ends the program */
 } jc_spawn;
 
 /* jc_spawn_start starts it, and returns 0 or an errno. The program is the child
@@ -29,7 +31,12 @@ typedef struct jc_spawn {
  * the host ends, so does the keeper; when the keeper does, so does the program. */
 int jc_spawn_start(jc_spawn *s);
 
-/* jc_spawn_kill ends keeper and program. */
+/* jc_spawn_end asks the keeper to end the program and to wait for it. The two leave nothing to
+ * process 1, which in a container often waits for nobody. jc_spawn_gone tells when they have
+ * ended. */
+void jc_spawn_end(jc_spawn *s);
+
+/* jc_spawn_kill kills the keeper; the program ends with it, as a child of process 1. */
 void jc_spawn_kill(const jc_spawn *s);
 
 /* jc_spawn_gone reports whether the keeper has ended, however: jc_spawn_wait has then

@@ -89,6 +89,10 @@ func (r *Run) start(c *Command) (err error) {
 	}
 	s := r.newSpawn()
 	s.in, s.out, s.err, s.done, s.blocked = C.int(stdin), -1, -1, C.int(pipe[1]), C.uint64_t(blocked(c))
+	s.ends = C.int(unix.SIGUSR2) // tracer/keeper.h
+	if r.direct {
+		s.ends = C.int(unix.SIGKILL)
+	}
 	if c.Inherit {
 		s.inherit = 1
 	}
@@ -249,23 +253,33 @@ func (r *Run) mark() byte {
 // cancelled is how long Cancel waits for the processes that it has killed.
 const cancelled = 2 * time.Second
 
-// Cancel kills the command and its descendants, and waits for their end. Daemons of a command
-// that runs unobserved live on. After Report, or a second time, Cancel does nothing.
+// Cancel kills the command and its descendants, and waits for their end. They leave no process
+// that process 1 would have to wait for. Daemons of a command that runs unobserved live on.
+// After Report, or a second time, Cancel does nothing.
 func (r *Run) Cancel() {
 	if r.spawn != nil {
-		C.jc_spawn_kill(r.spawn)
-		C.jc_spawn_wait(r.spawn)
-		r.spawn = nil
-		// The tracer ends the tree and then itself; nobody holds the pipe then.
-		for end := time.Now().Add(cancelled); time.Now().Before(end); {
-			fds := []unix.PollFd{{Fd: int32(r.done)}}
-			n, err := unix.Poll(fds, int(cancelled/time.Millisecond))
-			if n > 0 && fds[0].Revents&unix.POLLHUP != 0 || err != nil && err != unix.EINTR {
-				break
-			}
+		if endsInOrder {
+			C.jc_spawn_end(r.spawn)
+			r.awaitClose()
 		}
+		C.jc_spawn_kill(r.spawn) // if it has not ended
+		C.jc_spawn_wait(r.spawn)
+		r.awaitClose()
+		r.spawn = nil
 	}
 	r.close()
+}
+
+// awaitClose waits until the keeper and the tracer have ended, which then hold the pipe no
+// more.
+func (r *Run) awaitClose() {
+	for end := time.Now().Add(cancelled); time.Now().Before(end); {
+		fds := []unix.PollFd{{Fd: int32(r.done)}}
+		n, err := unix.Poll(fds, int(cancelled/time.Millisecond))
+		if n > 0 && fds[0].Revents&unix.POLLHUP != 0 || err != nil && err != unix.EINTR {
+			return
+		}
+	}
 }
 
 func (r *Run) close() {

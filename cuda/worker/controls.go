@@ -6,4 +6,5 @@ package worker
 const (
 	checkWorker = true // a worker is used again only if what it has looked at is unchanged
 	bounded     = true // the number of workers is bounded
+	endsAtExit  = true // a process that ends ends its workers, and waits for them
 )

@@ -7,4 +7,5 @@ import "jitcache/core/control"
 var (
 	checkWorker = !control.Is("noworkercheck")
 	bounded     = !control.Is("nobound")
+	endsAtExit  = !control.Is("noendatexit")
 )

@@ -96,6 +96,23 @@ func (p *Pool) endOldest() {
 	}
 }
 
+// EndIdle ends the workers that wait for a program. A process that ends calls it: then its
+// workers are waited for, and not left to process 1, which may wait for nobody.
+func (p *Pool) EndIdle() {
+	p.mu.Lock()
+	all := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	if !endsAtExit {
+		return
+	}
+	var group sync.WaitGroup
+	for _, w := range all {
+		group.Go(w.End)
+	}
+	group.Wait()
+}
+
 // Put gives back a worker that has answered and been recorded. Put ends it if other
 // processes may be waiting for one.
 func (p *Pool) Put(w *Worker) {

@@ -13,22 +13,25 @@
 
 static pid_t keeper;
 static int left;
-static volatile sig_atomic_t signalled;
+static volatile sig_atomic_t signalled, told;
 static struct sigaction before;
 
 /* ended handles the signal that tells of the keeper's end. The signal may come just before the
  * tracer begins to wait, and so interrupt nothing. Hence a timer goes on interrupting. */
-static void ended(int signal)
+static void ended(int signal, siginfo_t *info, void *context)
 {
 	const struct itimerval each = {{0, 50000}, {0, 50000}};
 	(void)signal;
+	(void)context;
 	signalled = 1;
+	if (info->si_pid == keeper) /* it sends it, or the kernel does in its name */
+		told = 1;
 	setitimer(ITIMER_REAL, &each, NULL);
 }
 
 void jo_keeper_start(void)
 {
-	struct sigaction a = {.sa_handler = ended}; /* without SA_RESTART */
+	struct sigaction a = {.sa_sigaction = ended, .sa_flags = SA_SIGINFO}; /* without SA_RESTART */
 	uint64_t none = 0;
 	keeper = getppid();
 	sigaction(SIGUSR2, &a, &before);
@@ -42,7 +45,7 @@ void jo_keeper_child(void)
 	sigaction(SIGUSR2, &usual, NULL);
 }
 
-int jo_keeper_gone(void) { return signalled && !left && getppid() != keeper; }
+int jo_keeper_gone(void) { return signalled && !left && (told || getppid() != keeper); }
 
 void jo_keeper_leave(void)
 {

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,9 +141,11 @@ static int start(char how)
 
 static void end_one(pid_t id) { kill(id, SIGKILL); }
 
-/* end_tree ends all processes of the tree, and waits for that. */
+/* end_tree ends all processes of the tree, and waits for that. Children of those that end first
+ * become the tracer's, as process 1 may wait for nobody. */
 static void end_tree(void)
 {
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	jo_notify_lock();
 	jo_watch_unpin();
 	jo_notify_end();
@@ -152,6 +155,7 @@ static void end_tree(void)
 	for (pid_t id; (id = waitpid(-1, NULL, __WALL)) > 0 || errno == EINTR;)
 		if (id > 0)
 			kill(id, SIGKILL); /* a process that was born meanwhile, and is stopped */
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
 /* again ends a tree that needs more privileges than it could get, and drops its report and

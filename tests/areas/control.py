@@ -78,6 +78,7 @@ CONTROLS = [
     Control("absent names not kept", "noabsent", {"cuda": ["TestDriverThatNVRTCOpensCounts"]}),
     Control("time not looked for", "notime", {"cuda": ["TestTextThatShowsTheTimeIsNotKept"]}),
     Control("worker used again as it is", "noworkercheck", {"cuda": ["TestWorkerWhoseFilesHaveChangedIsNotUsedAgain"]}),
+    Control("ends without an order", "noorderlyend", {"observe": ["TestCancelledCommandLeavesProcess1NobodyToWaitFor"]}),
     Control("builtins left to NVRTC", "nobuiltins", {"cuda": ["TestBuiltinsBesideNVRTCAreLoadedInWorkerAndHost"]}),
     Control(
         "what a worker cannot do fails", "nofallback",

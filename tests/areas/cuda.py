@@ -119,11 +119,17 @@ def row(form: str, change: str) -> str:
     return f"test_table.py::test_answer_is_that_of_a_fresh_compile[stub-{form}-{change}-manifests]"
 
 
+def zombies(case: str) -> str:
+    return f"test_zombies.py::test_process_that_compiles_leaves_process_1_nobody_to_wait_for[stub-{case}]"
+
+
 CONTROLS = [
     Control("absent names", "noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
     Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
     Control("two names of one file", "notwins", ("test_twins.py::test_answer_is_that_of_a_fresh_compile_when_two_names_become_another_number_of_files[stub-link to copy]",)),
     Control("the time", "notime", ("test_errors.py::test_what_shows_the_time_is_compiled_each_time[stub-header-__TIME__]",)),
+    Control("workers of a process that ends", "noendatexit", (zombies("once-1"),)),
+    Control("end of a worker", "noorderlyend", (zombies("once-1"), zombies("replaced-2"))),
     Control("bound of the workers", "nobound", ("test_workers.py::test_two_processes_with_two_roots_share_the_bound",)),
 ]  # fmt: skip
 

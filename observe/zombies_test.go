@@ -1,0 +1,49 @@
+package observe
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// What is left to process 1, which in a container often waits for nobody.
+
+func init() { hosts["subreaper"] = subreaper }
+
+// subreaper is a host in the place of process 1: it gets the children of processes that end.
+// It starts a command and cancels it, and prints which processes it would have to wait for.
+func subreaper(args []string) int {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return complain(err)
+	}
+	run, err := Start(&Command{Args: args, Dir: "/", Env: os.Environ(), Stdin: -1})
+	if err != nil {
+		return complain(err)
+	}
+	run.Wait(200 * time.Millisecond)
+	run.Cancel()
+	time.Sleep(50 * time.Millisecond)
+	all, _ := os.ReadDir("/proc")
+	for _, p := range all {
+		text, _ := os.ReadFile("/proc/" + p.Name() + "/stat")
+		name, rest, _ := strings.Cut(string(text), ")")
+		if words := strings.Fields(rest); len(words) > 1 && words[1] == fmt.Sprint(os.Getpid()) {
+			fmt.Println(name, words[0])
+		}
+	}
+	return 0
+}
+
+func TestCancelledCommandLeavesProcess1NobodyToWaitFor(t *testing.T) {
+	for tracer, words := range map[string]string{Tracer: "sleep 100 & sleep 100 & wait", "": "exec sleep 100"} {
+		host := hostCommand("subreaper", "/bin/sh", "-c", words)
+		host.Env = append(host.Env, tracerVariable+"="+tracer)
+		if said, err := host.CombinedOutput(); err != nil || len(said) > 0 {
+			t.Errorf("%q: %v: %s", words, err, said)
+		}
+	}
+}
