@@ -258,7 +258,13 @@ func (j *Job) start() (err error) {
 		j.run, err = start(j)
 		return err
 	}
-	w := &World{Env: j.env, Kept: j.Keeps(), Warn: func(string, string) {}}
+	w := &World{Env: j.env, Kept: j.Keeps(), Warn: func(string, string) {}, Folder: func() (string, func(), error) {
+		p, err := folderFor(j.env)
+		if err != nil {
+			return "", nil, err
+		}
+		return p.path, p.remove, nil
+	}}
 	if j.cache != nil {
 		w.Notes, w.Warn = j.cache, j.cache.WarnOnce
 		if s, _ := j.cache.Store(); s != nil {

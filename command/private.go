@@ -49,6 +49,18 @@ func newPrivate(temp string) (*private, error) {
 	return p, nil
 }
 
+// folderFor makes a folder where an environment has its temporary files.
+func folderFor(env []string) (p *private, err error) {
+	for _, temp := range []string{variable(env, "TMPDIR"), "/tmp", "/var/tmp"} {
+		if filepath.IsAbs(temp) {
+			if p, err = newPrivate(temp); err == nil {
+				return p, nil
+			}
+		}
+	}
+	return nil, err
+}
+
 // remove removes the folder with everything in it.
 func (p *private) remove() {
 	os.RemoveAll(p.path)

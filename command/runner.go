@@ -24,6 +24,9 @@ type World struct {
 	Lock func(name string) (*lockfile.Lock, error)
 	// Warn gives a warning to the host, once per reason.
 	Warn func(reason, text string)
+	// Folder makes a private folder for temporary files. The Runner removes it by remove; if
+	// the process is killed before that, a later one does.
+	Folder func() (path string, remove func(), err error)
 	// Kept says whether the result may be kept. If not, nothing need be observed.
 	Kept bool
 }

@@ -44,7 +44,7 @@ func (c *compile) Run(w *command.World) (command.Running, error) {
 	}
 	r.work = &worker.Work{
 		Source: c.source, Name: c.name, Expressions: c.expressions, Target: targets[c.target], Dir: dir, Env: w.Env,
-		Shown: showsFolder(c.target, c.options, w.Env),
+		Shown: showsFolder(c.target, c.options, w.Env), Precompiles: precompiles(c.options),
 	}
 	for _, h := range c.headers {
 		r.work.Headers = append(r.work.Headers, worker.Header(h))
@@ -69,7 +69,22 @@ func (c *compile) more(major, minor int, observed bool) []string {
 	if observed && (major > 12 || major == 12 && minor >= 9) {
 		more = append(more, "--no-cache")
 	}
+	if observed && precompiles(c.options) && precompilesSince(major, minor) {
+		more = append(more, "--pch-messages=false") // they name a file that is not there at a hit
+	}
 	return more
+}
+
+// precompilesSince reports whether a version of NVRTC can precompile headers.
+func precompilesSince(major, minor int) bool { return major > 12 || major == 12 && minor >= 8 }
+
+// pchOptions returns options to put behind those of the request, which they override: a worker
+// keeps precompiled headers in its own folder, and nobody else uses them.
+func pchOptions(w *worker.Worker) []string {
+	if w.Folder == "" || !precompilesSince(w.Major, w.Minor) {
+		return nil
+	}
+	return []string{"--pch-dir=" + w.Folder}
 }
 
 // running is a compile in progress. It waits for a worker, then for the worker to load
@@ -106,7 +121,7 @@ func (r *running) Wait(d time.Duration) bool {
 			continue
 		}
 		if r.worker.Ready() && !r.asked {
-			r.work.Options = append(r.more(r.worker.Major, r.worker.Minor, true), r.options...)
+			r.work.Options = slices.Concat(r.more(r.worker.Major, r.worker.Minor, true), r.options, pchOptions(r.worker))
 			r.worker.Compile(r.work)
 			r.asked = true
 		}
@@ -131,7 +146,7 @@ const (
 func (r *running) hire(most time.Duration) bool {
 	r.work.Options = r.options // the pool chooses a worker by them
 	w, err := workers.Get(&worker.Request{
-		Work: r.work, NVRTC: r.nvrtc.Path, Locks: r.world.Lock, Now: &record.Surroundings{Dir: r.work.Dir, Env: r.work.Env},
+		Work: r.work, NVRTC: r.nvrtc.Path, Locks: r.world.Lock, Folder: r.world.Folder, Now: &record.Surroundings{Dir: r.work.Dir, Env: r.work.Env},
 	})
 	switch {
 	case err != nil:

@@ -52,6 +52,21 @@ var plain = map[string]bool{
 // joined are the letters of the plain options whose value may follow without a space.
 const joined = "DUI"
 
+// precompiles reports whether NVRTC is to precompile the headers by itself. Then it removes
+// what it leaves in a folder when its process ends. What --create-pch leaves is meant to stay.
+func precompiles(options []string) bool {
+	found := false
+	for _, o := range options {
+		switch name, _, _ := strings.Cut(strings.Trim(o, " "), "="); name {
+		case "-pch", "--pch":
+			found = true
+		case "-create-pch", "--create-pch", "-use-pch", "--use-pch":
+			return false
+		}
+	}
+	return found
+}
+
 // showsFolder reports whether a result may show the folder that it was made in.
 func showsFolder(target nvrtc.Target, options, env []string) bool {
 	if target == nvrtc.LTOIR {

@@ -1,7 +1,7 @@
 /* libnvrtc.c: a compiler that reads files like NVRTC, and makes nearly empty code.
  *
  *	cc -shared -fPIC -pthread -fvisibility=hidden -Wl,-soname,libnvrtc.so.13 \
- *		-o libnvrtc.so.13 libnvrtc.c preprocess.c image.c knobs.c
+ *		-o libnvrtc.so.13 libnvrtc.c preprocess.c precompile.c image.c knobs.c
  *
  * An image has the functions of the source, and a digest of all that a compiler would
  * see: version, options, and the lines of the source and its headers, without comments
@@ -25,10 +25,12 @@
  * #error fails with a log, #warning has one. Functions are those that follow
  * __global__ in the text, and the name expressions; lowered names only look
  * mangled. The option --no-such-option is refused, all others are taken.
+ * precompile.h tells of --pch.
  */
 #define _GNU_SOURCE
 #include "image.h"
 #include "knobs.h"
+#include "precompile.h"
 #include "preprocess.h"
 
 #include <ctype.h>
@@ -233,6 +235,8 @@ static int read_options(reading *r, request *q, int n, const char *const *option
 		}
 		if (strcmp(options[i], "--no-cache") == 0 || strcmp(options[i], "-no-cache") == 0)
 			continue; /* the code does not depend on NVRTC's own cache */
+		if (strncmp(options[i], "--pch", 5) == 0)
+			continue; /* nor on precompiled headers */
 		text_print(digest, "%s\n", options[i]);
 		if ((v = value("-D", "--define-macro", n, options, &i)) != NULL) {
 			text_print(digest, "%s\n", v);
@@ -384,6 +388,7 @@ API int nvrtcCompileProgram(program *p, int n, const char *const *options)
 	if (dlopen(builtins, RTLD_LAZY) == NULL)
 		return ERROR_BUILTIN_OPERATION_FAILURE;
 #endif
+	precompile(&r, n, options);
 	int code = compile(p, &r, n, options);
 	knob_gate("STUBNVRTC_GATE_BEHIND");
 	reading_free(&r);

@@ -2,6 +2,37 @@ package worker
 
 import "strings"
 
+// precompiled returns what programs must have in common if one is to use the headers that
+// were precompiled for the other. NVRTC compares the directives before the headers, and
+// complains if they differ. It does not compare the texts of headers in memory (12.8 to 13.5),
+// and would use those of another program.
+func (w *Work) precompiled() []string {
+	if !comparesAll {
+		return nil
+	}
+	all := []string{w.Name}
+	for _, h := range w.Headers {
+		all = append(all, h.Text)
+	}
+	return append(all, directives(w.Source)...)
+}
+
+// directives returns the lines before the first one that is neither empty, nor a directive,
+// nor a comment.
+func directives(text string) []string {
+	var found []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "#"):
+			found = append(found, line)
+		case line != "" && !strings.HasPrefix(line, "//"):
+			return found
+		}
+	}
+	return found
+}
+
 // includes returns the lines of a text that contain "include".
 func includes(text string) []string {
 	var found []string

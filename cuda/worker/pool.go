@@ -37,6 +37,21 @@ type Request struct {
 	NVRTC string               // the path of the library
 	Locks Locks                // nil: workers of other processes do not count
 	Now   *record.Surroundings // the world to compare a worker's records with
+	// Folder makes a folder for a worker, which is removed by the function that it returns.
+	Folder func() (path string, remove func(), err error)
+}
+
+// folder makes a folder for a worker that precompiles headers. Without one NVRTC leaves them
+// in the folder for temporary files, and the result is not kept.
+func (r *Request) folder() (path string, remove func()) {
+	if !r.Precompiles || !ownsFolder {
+		return "", nil
+	}
+	path, remove, err := r.Folder()
+	if err != nil {
+		return "", nil
+	}
+	return path, remove
 }
 
 // kind is the digest of what a worker and its programs have in common.
@@ -62,12 +77,16 @@ func (p *Pool) Get(r *Request) (*Worker, error) {
 		p.endOldest()
 		return nil, nil
 	}
-	w, err := start(r.NVRTC, r.Dir, r.Env)
+	folder, remove := r.folder()
+	w, err := start(r.NVRTC, r.Dir, folder, r.Env)
 	if err != nil {
+		if remove != nil {
+			remove()
+		}
 		s.release()
 		return nil, err
 	}
-	w.slot, w.kind, w.locks = s, k, r.Locks
+	w.slot, w.kind, w.locks, w.remove = s, k, r.Locks, remove
 	return w, nil
 }
 
@@ -202,6 +221,9 @@ func (r *Request) kind() kind {
 		add(includes(h.Text)...)
 	}
 	add(includes(r.Source)...)
+	if r.Precompiles {
+		add(r.precompiled()...)
+	}
 	// NVRTC looks at a source that is a file.
 	if _, err := os.Stat(r.Name); err == nil {
 		add(r.Name)

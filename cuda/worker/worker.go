@@ -62,6 +62,7 @@ type Work struct {
 	Env                  []string
 	Dir                  string // the folder to work in, absolute
 	Shown                bool   // NVRTC gets the name of Dir, and the result depends on it
+	Precompiles          bool   // NVRTC precompiles the headers, and uses that for later programs
 }
 
 // Header is a header in memory.
@@ -71,7 +72,10 @@ type Header struct{ Name, Text string }
 // time may use it.
 type Worker struct {
 	Major, Minor int // of NVRTC, once it is Ready
+	// Folder is the worker's own, for precompiled headers; "" if it has none.
+	Folder string
 
+	remove  func() // removes Folder
 	run     *observe.Run
 	channel int
 	nvrtc   string
@@ -95,8 +99,8 @@ func program() string {
 	return filepath.Join(filepath.Dir(observe.Tracer), "jitcache-nvrtc")
 }
 
-// start starts a process that loads an NVRTC.
-func start(nvrtc, dir string, env []string) (*Worker, error) {
+// start starts a process that loads an NVRTC. folder is its own, or "".
+func start(nvrtc, dir, folder string, env []string) (*Worker, error) {
 	path := program()
 	if path == "" || unix.Access(path, unix.X_OK) != nil {
 		return nil, ErrUnobserved
@@ -117,13 +121,13 @@ func start(nvrtc, dir string, env []string) (*Worker, error) {
 	}
 	defer unix.Close(pair[1])
 	run, err := observe.Start(&observe.Command{
-		Args: []string{path, strconv.Itoa(pair[1]), nvrtc}, Dir: dir, Env: only(env, given), Stdin: -1, Channel: pair[1],
+		Args: []string{path, strconv.Itoa(pair[1]), nvrtc, folder}, Dir: dir, Env: only(env, given), Stdin: -1, Channel: pair[1],
 	})
 	if err != nil {
 		unix.Close(pair[0])
 		return nil, errors.Join(ErrUnobserved, err)
 	}
-	w := &Worker{run: run, channel: pair[0], nvrtc: nvrtc}
+	w := &Worker{Folder: folder, run: run, channel: pair[0], nvrtc: nvrtc}
 	m := newMessage()
 	for _, v := range env {
 		m.text(partVariable, v)
@@ -285,7 +289,7 @@ func (w *Worker) Record(p *Work, notes record.Notes) (*record.List, *observe.Rep
 		return nil, rep, request.Refuse("nvrtc", "prints something")
 	}
 	r := record.Run{
-		Report: rep, Dir: p.Dir, Env: p.Env, Notes: notes,
+		Report: rep, Dir: p.Dir, Env: p.Env, Private: w.Folder, Notes: notes,
 		Compiler: &record.Compiler{Asked: append(slices.Clone(given), w.asked...), Startup: w.startup},
 	}
 	list, err := r.Take()
@@ -308,6 +312,10 @@ func (w *Worker) End() {
 	if w.channel >= 0 {
 		unix.Close(w.channel)
 		w.channel = -1
+	}
+	if w.remove != nil {
+		w.remove()
+		w.remove = nil
 	}
 	w.slot.release()
 	w.slot = nil

@@ -47,6 +47,8 @@ void jo_keeper_child(void)
 
 int jo_keeper_gone(void) { return signalled && !left && (told || getppid() != keeper); }
 
+int jo_keeper_died(void) { return getppid() != keeper; }
+
 void jo_keeper_leave(void)
 {
 	left = 1;

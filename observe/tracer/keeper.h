@@ -14,6 +14,9 @@ void jo_keeper_child(void);
  * then be ended too. */
 int jo_keeper_gone(void);
 
+/* jo_keeper_died reports whether it has ended. A tracer that it ends is waited for. */
+int jo_keeper_died(void);
+
 /* jo_keeper_leave ends the keeper, so that its host need not wait (a front ends itself), and
  * lets the tracer live on. */
 void jo_keeper_leave(void);

@@ -182,7 +182,7 @@ static int observe(void)
 		pid_t id = waitpid(-1, &what, __WALL);
 		if (id < 0 && errno == ECHILD)
 			break;
-		if (jo_keeper_gone()) {
+		if (jo_keeper_gone() && !jo_round_leaves()) {
 			if (id > 0)
 				kill(id, SIGKILL); /* it may not be in the list yet */
 			end_tree();

@@ -1,5 +1,9 @@
 #include "round.h"
 
+#include <time.h>
+
+#include "control.h"
+#include "keeper.h"
 #include "look.h"
 #include "names.h"
 #include "output.h"
@@ -27,6 +31,20 @@ void jo_round_report(int status, int failure, uint32_t flags)
 	jo_report_u32(flags);
 	jo_report_end();
 	jo_report_flush();
+}
+
+enum { MOMENT_MS = 500 };
+
+int jo_round_leaves(void)
+{
+	static struct timespec began;
+	struct timespec now;
+	if (!in_rounds || !jo_keeper_died() || JO_WITHOUT(LEAVING))
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (began.tv_sec == 0)
+		began = now;
+	return (now.tv_sec - began.tv_sec) * 1000 + (now.tv_nsec - began.tv_nsec) / 1000000 < MOMENT_MS;
 }
 
 int jo_round_mark(void)

@@ -18,6 +18,10 @@ void jo_round_start(int rounds);
  * is one like any other. */
 int jo_round_mark(void);
 
+/* jo_round_leaves reports whether a command in rounds may still end by itself, because its host
+ * has died: its channel is closed, and it may have files to remove. It has a moment for that. */
+int jo_round_leaves(void);
+
 /* jo_round_report writes the records of what was seen, and the record of the end. */
 void jo_round_report(int status, int failure, uint32_t flags);
 

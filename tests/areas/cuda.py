@@ -123,6 +123,9 @@ def zombies(case: str) -> str:
     return f"test_zombies.py::test_process_that_compiles_leaves_process_1_nobody_to_wait_for[stub-{case}]"
 
 
+PCH = "test_pch.py::test_compile_with_precompiled_headers_is_kept_and_leaves_nothing[stub]"
+TEXTS = "test_pch.py::test_headers_with_another_text_are_not_those_that_were_precompiled[stub]"
+
 CONTROLS = [
     Control("absent names", "noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
     Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
@@ -130,6 +133,8 @@ CONTROLS = [
     Control("the time", "notime", ("test_errors.py::test_what_shows_the_time_is_compiled_each_time[stub-header-__TIME__]",)),
     Control("workers of a process that ends", "noendatexit", (zombies("once-1"),)),
     Control("end of a worker", "noorderlyend", (zombies("once-1"), zombies("replaced-2"))),
+    Control("folder of a worker", "noownfolder", (PCH,)),
+    Control("texts of precompiled headers", "anyheaders", (TEXTS,)),
     Control("bound of the workers", "nobound", ("test_workers.py::test_two_processes_with_two_roots_share_the_bound",)),
 ]  # fmt: skip
 

@@ -52,6 +52,7 @@ CONTROLS = {
     "LATER": "TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore",
     "HANDED": "TestProgramThatGetsAFileOpenIsOneOfItsReaders",
     "MOUNTS": "TestWhoAsksWhatIsMountedIsSeen",
+    "LEAVING": "TestCommandInRoundsMayEndByItselfWhenItsHostDies",
     "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
 }
 

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 import build_library
 
-COMPILER = ["libnvrtc.c", "preprocess.c", "image.c", "knobs.c"]
+COMPILER = ["libnvrtc.c", "preprocess.c", "precompile.c", "image.c", "knobs.c"]
 DRIVER = ["libcuda.c", "driver.c", "image.c", "knobs.c"]
 COUNTED = [str(HERE / "counted.c"), "knobs.c"]
 

@@ -15,7 +15,7 @@ import (
 // Sources of the fakes, by the name of the library.
 var sources = map[string][]string{
 	"libcuda":  {"libcuda.c", "driver.c", "image.c", "knobs.c"},
-	"libnvrtc": {"libnvrtc.c", "preprocess.c", "image.c", "knobs.c"},
+	"libnvrtc": {"libnvrtc.c", "preprocess.c", "precompile.c", "image.c", "knobs.c"},
 }
 
 // Build makes a fake library at path; the file name says which one. flags are for the

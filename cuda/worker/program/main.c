@@ -2,10 +2,13 @@
  * under the observer (observe/tracer). The observer sees what NVRTC looks at, and a
  * crash of NVRTC does not harm the host.
  *
- *	jitcache-nvrtc CHANNEL LIBNVRTC
+ *	jitcache-nvrtc CHANNEL LIBNVRTC FOLDER
+ *
+ * FOLDER is the process's own, for precompiled headers, or "".
  *
  * It works in rounds: one to load the library, and one for each program. At the end of
  * each round, before the answer, the tracer reports. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <malloc.h>
@@ -223,11 +226,23 @@ static void keep_memory(void)
 	mallopt(M_MMAP_THRESHOLD, 16 << 20);
 }
 
+/* remove_folder removes the process's own folder, with its files, when the host has gone. While
+ * the host lives, the host removes it. */
+static void remove_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	if (folder == NULL)
+		return;
+	for (struct dirent *file; (file = readdir(folder)) != NULL;)
+		unlinkat(dirfd(folder), file->d_name, 0);
+	rmdir(path);
+}
+
 int main(int argc, char **argv)
 {
 	jw_part *parts;
 	work w;
-	if (argc != 3 || (channel = atoi(argv[1])) < 3) {
+	if (argc != 4 || (channel = atoi(argv[1])) < 3) {
 		fprintf(stderr, "%s: started by libjitcache.so, not by hand\n", marker);
 		return 125;
 	}
@@ -236,17 +251,20 @@ int main(int argc, char **argv)
 	 * NVRTC asks for the time in each compile, but no result that shows one is kept. */
 	tzset();
 	setsid(); /* signals of the host's terminal are for the host only */
-	size_t n = jw_receive(channel, &parts);
-	read_work(&w, parts, n);
-	free(w.names);
-	int loaded = load(argv[2]);
-	answer();
-	while (loaded) {
-		n = jw_receive(channel, &parts);
+	size_t n;
+	int loaded = 0;
+	if (jw_receive(channel, &parts, &n)) {
+		read_work(&w, parts, n);
+		free(w.names);
+		loaded = load(argv[2]);
+		answer();
+	}
+	while (loaded && jw_receive(channel, &parts, &n)) {
 		read_work(&w, parts, n);
 		compile(&w);
 		free(w.names);
 		answer();
 	}
-	return 0;
+	remove_folder(argv[3]);
+	_exit(0);
 }

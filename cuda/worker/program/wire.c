@@ -60,31 +60,34 @@ void jw_send(int fd)
 	out.size = 0;
 }
 
-static void take(int fd, void *into, size_t size)
+static int take(int fd, void *into, size_t size)
 {
 	for (size_t done = 0; done < size;) {
 		ssize_t n = read(fd, (char *)into + done, size - done);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			_exit(0);
+			return 0;
 		done += (size_t)n;
 	}
+	return 1;
 }
 
-size_t jw_receive(int fd, jw_part **parts)
+int jw_receive(int fd, jw_part **parts, size_t *found)
 {
 	static char *data;
 	static jw_part *all;
 	static size_t room;
 	uint64_t size, n;
 	size_t count = 0;
-	take(fd, &size, sizeof size);
+	if (!take(fd, &size, sizeof size))
+		return 0;
 	free(data);
 	data = malloc(size + 1);
 	if (data == NULL)
 		_exit(1);
-	take(fd, data, size);
+	if (!take(fd, data, size))
+		return 0;
 	data[size] = 0;
 	for (char *at = data, *end = data + size; end - at >= 9; at += n) {
 		char letter = *at;
@@ -102,5 +105,6 @@ size_t jw_receive(int fd, jw_part **parts)
 		all[count++] = (jw_part){letter, at, n};
 	}
 	*parts = all;
-	return count;
+	*found = count;
+	return 1;
 }

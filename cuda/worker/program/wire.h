@@ -44,8 +44,8 @@ typedef struct jw_part {
 } jw_part;
 
 /* jw_receive waits for a message, and returns its parts and their number; they are valid
- * until the next call. It ends the process when the host has gone. */
-size_t jw_receive(int fd, jw_part **parts);
+ * until the next call. It returns 0 when the host has gone. */
+int jw_receive(int fd, jw_part **parts, size_t *n);
 
 /* jw_add adds a part to the message that jw_send sends. */
 void jw_add(char letter, const void *data, size_t size);

@@ -3,6 +3,7 @@ package observe
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // What is left to process 1, which in a container often waits for nobody.
 
-func init() { hosts["subreaper"] = subreaper }
+func init() { hosts["subreaper"], hosts["rounds"] = subreaper, rounds }
 
 // subreaper is a host in the place of process 1: it gets the children of processes that end.
 // It starts a command and cancels it, and prints which processes it would have to wait for.
@@ -46,4 +47,32 @@ func TestCancelledCommandLeavesProcess1NobodyToWaitFor(t *testing.T) {
 			t.Errorf("%q: %v: %s", words, err, said)
 		}
 	}
+}
+
+// rounds is a host that ends while a command waits for work. The command then writes a file.
+func rounds(args []string) int {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		return complain(err)
+	}
+	words := fmt.Sprintf("cat /dev/fd/%d; sleep 0.1; echo over >%s", pipe[0], args[0])
+	run, err := Start(&Command{Args: []string{"/bin/sh", "-c", words}, Dir: "/", Env: os.Environ(), Stdin: -1, Channel: pipe[0]})
+	if err != nil {
+		return complain(err)
+	}
+	run.Wait(300 * time.Millisecond)
+	return 0
+}
+
+func TestCommandInRoundsMayEndByItselfWhenItsHostDies(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "over")
+	if said, err := hostCommand("rounds", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if text, _ := os.ReadFile(file); string(text) == "over\n" {
+			return
+		}
+	}
+	t.Error("it was ended before")
 }

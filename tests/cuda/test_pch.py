@@ -1,0 +1,91 @@
+"""Headers that NVRTC precompiles by itself stay with one worker, and leave nothing behind."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from typing import Callable
+
+import pytest
+from conftest import wheels
+from processes import check, start
+from sources import OPTIONS, kernel
+from test_wheels import WHEELS
+
+# Compiles sources with one header, with precompiled headers and without. Prints whether the two are the same, what was
+# not kept, and what is in the folder for temporary files meanwhile.
+COMPILE = """
+    import os, sys, jitcache
+    from jitcache import cuda
+    directory, header, source, *options = sys.argv[1:]
+    cache = jitcache.Cache(directory, memory_size=0)
+    same, refused = True, set()
+    def compile(n, text, options, cache):
+        source_ = f'#include "memory.h"\\n#include <file.h>\\n{source}\\n// {n}'
+        return cuda.compile(source_, headers={"memory.h": text}, options=options, cache=cache)
+    for n in range(3):
+        for text in header.split("|"):
+            code = compile(n, text, [*options, "--pch"], cache)
+            same &= code.code == compile(n, text, options, False).code == compile(n, text, [*options, "--pch"], cache).code
+            refused |= {code.refused}
+    left = [f"{os.path.basename(at)}" for at, folders, files in os.walk(os.environ["TMPDIR"]) if files]
+    print(same, "".join(sorted(refused)) or "kept", len(left), flush=True)
+    if os.environ.get("WAITS"):
+        sys.stdin.read()
+"""
+
+
+@pytest.fixture(params=["stub", *(pytest.param(version, marks=pytest.mark.nvrtc) for version in WHEELS)])
+def plain(request: pytest.FixtureRequest, built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every NVRTC that can precompile headers, the real ones as NVIDIA has made them."""
+    version = request.param
+    monkeypatch.setenv("JITCACHE_NVRTC", str(wheels(version) / WHEELS[version] if version in WHEELS else built(version)))
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder for temporary files, for nobody else."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.chdir(tmp_path)  # 12.8 and 12.9 leave it in the working folder, if nobody says where
+    return folder
+
+
+def words(tmp_path: Path, header: str) -> list[object]:
+    (tmp_path / "file.h").write_text("".join(f"template <class T> struct S{i} {{ T t; }};\n" for i in range(100)))
+    source = kernel().replace("#include", "//")
+    return [COMPILE, tmp_path / "cache", header, source, *OPTIONS, f"-I{tmp_path}"]
+
+
+def test_compile_with_precompiled_headers_is_kept_and_leaves_nothing(
+    plain: None, temporary: Path, tmp_path: Path
+) -> None:
+    """Control noownfolder must fail this."""
+    before = {path.name for path in tmp_path.iterdir()} | {"cache", "file.h"}
+    assert check(*words(tmp_path, "#define A 1\n")) == "True kept 1\n"
+    assert list(temporary.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+def test_headers_with_another_text_are_not_those_that_were_precompiled(
+    plain: None, temporary: Path, tmp_path: Path
+) -> None:
+    """NVRTC itself mistakes one for the other. Control anyheaders must fail this."""
+    one, two = (f"static __device__ int value = {n};\n" for n in (1, 2))
+    assert check(*words(tmp_path, f"{one}|{two}")) == "True kept 2\n"
+
+
+def test_killed_process_leaves_no_precompiled_headers(
+    plain: None, temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAITS", "1")
+    p = start(*words(tmp_path, "#define A 1\n"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert p.stdout.readline() == "True kept 1\n"
+    p.kill()
+    p.communicate()
+    end = time.monotonic() + 10
+    while list(temporary.iterdir()):
+        assert time.monotonic() < end, list(temporary.rglob("*"))
+        time.sleep(0.02)
