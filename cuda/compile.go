@@ -175,17 +175,26 @@ func (r *running) lost(err error) {
 		r.unseen = "it cannot be observed"
 	case errors.As(err, &bad):
 		// The host may have loaded it, or what it depends on, from elsewhere.
-		r.unseen = "its own process cannot load it: " + bad.Why
+		r.leaveToHost("its own process cannot load it: "+bad.Why, libraryError{err})
 	case errors.As(err, &gone) && gone.Killed && !r.again:
 		r.again, r.asked = true, false // somebody killed it: try once more
 	case errors.As(err, &gone) && (gone.Killed || gone.Loading && gone.Status.Exited()):
-		r.unseen = err.Error()
+		r.leaveToHost(err.Error(), err)
 	case errors.As(err, &gone) && gone.Loading:
 		r.err = libraryError{fmt.Errorf("%s: %w", r.nvrtc.Path, err)}
 	case errors.As(err, &gone):
 		r.err = &nvrtc.Error{Call: "compile", Status: int(syscall.EIO), Text: err.Error()}
 	default:
-		r.unseen = err.Error()
+		r.leaveToHost(err.Error(), err)
+	}
+}
+
+// leaveToHost has the host compile, because a worker could not.
+func (r *running) leaveToHost(why string, err error) {
+	if fallsBack {
+		r.unseen = why
+	} else {
+		r.err = err
 	}
 }
 
@@ -196,8 +205,8 @@ func (r *running) take(a *worker.Answer) {
 		writeOut(rep.Out, rep.Err)
 	}
 	if failed := r.failure(a); failed != nil {
-		if nvrtc.IsOfProcess(failed) && fallsBack {
-			r.unseen = "it fails in its own process: " + failed.Error()
+		if nvrtc.IsOfProcess(failed) {
+			r.leaveToHost("it fails in its own process: "+failed.Error(), failed)
 		} else {
 			r.err = failed
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"jitcache/core"
 	"jitcache/cuda/cudatest/host"
 	"jitcache/cuda/dl"
+	"jitcache/observe"
 )
 
 // What a worker and the host find and can do, where that is not the same.
@@ -141,4 +143,44 @@ func TestLibraryThatOnlyTheHostHasLoadedIsUsedThere(t *testing.T) {
 	if err != nil || r.Kept || r.Blob == nil || len(said()) != 1 {
 		t.Errorf("%+v, %v, %q", r, err, said())
 	}
+}
+
+func TestWorkerThatCannotBeStartedIsNoErrorOfTheRequest(t *testing.T) {
+	p := newProject(t)
+	c, said := warnings(t)
+	before, folder := observe.Tracer, t.TempDir()
+	defer func() { observe.Tracer = before }()
+	observe.Tracer = filepath.Join(folder, observe.TracerName)
+	if err := errors.Join(os.Symlink(before, observe.Tracer), os.WriteFile(filepath.Join(folder, "jitcache-nvrtc"), []byte("#!/bin/sh\nexit 3\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.in(c, simple)
+	if err != nil || r.Kept || r.Blob == nil || !strings.Contains(r.Why, "status 3") || len(said()) != 1 {
+		t.Errorf("%+v, %v, %q", r, err, said())
+	}
+}
+
+func TestWorkerThatIsKilledAgainIsNoErrorOfTheRequest(t *testing.T) {
+	p := newProject(t)
+	c, said := warnings(t)
+	p.env = append(p.env, "STUBNVRTC_GATE=again") // the host has no such variable
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r, err := p.in(c, simple)
+		if err != nil || r.Kept || r.Blob == nil || len(said()) != 1 {
+			t.Errorf("%+v, %v, %q", r, err, said())
+		}
+	}()
+	p.until(func() bool {
+		for _, id := range p.waiting("again") {
+			syscall.Kill(id, syscall.SIGKILL)
+		}
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	})
 }

@@ -82,7 +82,9 @@ CONTROLS = [
     Control("builtins left to NVRTC", "nobuiltins", {"cuda": ["TestBuiltinsBesideNVRTCAreLoadedInWorkerAndHost"]}),
     Control(
         "what a worker cannot do fails", "nofallback",
-        {"cuda": ["TestWhatAWorkerCannotDoTheHostDoesAndSaysSoOnce", "TestOnlyWhatIsOfTheProcessIsCompiledAgainInTheHost"]},
+        {"cuda": ["TestWhatAWorkerCannotDoTheHostDoesAndSaysSoOnce", "TestOnlyWhatIsOfTheProcessIsCompiledAgainInTheHost",
+                  "TestLibraryThatOnlyTheHostHasLoadedIsUsedThere", "TestWorkerThatCannotBeStartedIsNoErrorOfTheRequest",
+                  "TestWorkerThatIsKilledAgainIsNoErrorOfTheRequest"]},
     ),
     Control("as many workers as are asked for", "nobound", {"cuda": ["TestThreadsCompileSideBySideAndNoMoreThanTheBound"]}),
     Control("fork does not wait for the loader's lock", "noforklock", {"cuda/dl": ["TestForkedChildCanAsk"]}),
