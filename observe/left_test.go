@@ -49,13 +49,13 @@ func TestCancelledCommandLeavesProcess1NobodyToWaitFor(t *testing.T) {
 	}
 }
 
-// rounds is a host that ends while a command waits for work. The command then writes a file.
+// rounds is a host that ends while a command waits for work, for which %d stands in its words.
 func rounds(args []string) int {
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
 		return complain(err)
 	}
-	words := fmt.Sprintf("cat /dev/fd/%d; sleep 0.1; echo over >%s", pipe[0], args[0])
+	words := strings.ReplaceAll(args[0], "%d", fmt.Sprint(pipe[0]))
 	run, err := Start(&Command{Args: []string{"/bin/sh", "-c", words}, Dir: "/", Env: os.Environ(), Stdin: -1, Channel: pipe[0]})
 	if err != nil {
 		return complain(err)
@@ -66,7 +66,7 @@ func rounds(args []string) int {
 
 func TestCommandInRoundsMayEndByItselfWhenItsHostDies(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "over")
-	if said, err := hostCommand("rounds", file).CombinedOutput(); err != nil {
+	if said, err := hostCommand("rounds", "cat /dev/fd/%d; sleep 0.1; echo over >"+file).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -75,4 +75,12 @@ func TestCommandInRoundsMayEndByItselfWhenItsHostDies(t *testing.T) {
 		}
 	}
 	t.Error("it was ended before")
+}
+
+func TestCommandInRoundsThatDoesNotEndByItselfIsEnded(t *testing.T) {
+	mark := fmt.Sprintf("9876.%d", os.Getpid())
+	if said, err := hostCommand("rounds", "sleep "+mark).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	gone(t, mark)
 }

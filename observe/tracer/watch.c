@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "keeper.h"
 #include "output.h"
 
 enum {
@@ -105,10 +106,11 @@ static void each(int ms)
 	ticking = ms != 0;
 }
 
-/* rest stops the timer if there is no use for it. */
+/* rest stops the timer if there is no use for it. When the keeper has gone, it interrupts the
+ * wait for a command that may end by itself. */
 static void rest(void)
 {
-	if (!pinned && !passing && !ending && !waiting)
+	if (!pinned && !passing && !ending && !waiting && !jo_keeper_gone())
 		each(0);
 }
 

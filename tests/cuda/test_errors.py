@@ -76,7 +76,8 @@ def test_failure_of_nvrtc_itself(
         cuda.compile(kernel(), options=OPTIONS, cache=cache)
     assert not cuda.compile(kernel(), options=OPTIONS, cache=cache).hit
     made, destroyed = (stub.log.count(f"nvrtc{w}Program") for w in ("Create", "Destroy"))
-    assert destroyed == made - (call == "nvrtcCreateProgram")
+    # The worker fails, and then the process, where NVRTC might not.
+    assert destroyed == made - 2 * (call == "nvrtcCreateProgram")
 
 
 # Options with effects that a hit would not have.
