@@ -40,7 +40,8 @@ COMPILE = """
 def plain(request: pytest.FixtureRequest, built: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Every NVRTC that can precompile headers, the real ones as NVIDIA has made them."""
     version = request.param
-    monkeypatch.setenv("JITCACHE_NVRTC", str(wheels(version) / WHEELS[version] if version in WHEELS else built(version)))
+    path = wheels(version) / WHEELS[version] if version in WHEELS else built(version)
+    monkeypatch.setenv("JITCACHE_NVRTC", str(path))
 
 
 @pytest.fixture

@@ -177,8 +177,12 @@ static int tell_code(program p, const char *target)
 	snprintf(name, sizeof name, "nvrtcGet%s", target);
 	*(void **)&get = dlsym(library, name);
 	char *code = malloc(size + 1);
-	if (get == NULL || code == NULL) {
-		failed(name, code == NULL ? NO_MEMORY : 0, code == NULL ? "no memory" : "this version does not have it");
+	if (code == NULL) {
+		failed(name, NO_MEMORY, "no memory");
+		return 0;
+	}
+	if (get == NULL) {
+		failed(name, 0, "this version does not have it");
 		free(code);
 		return 0;
 	}
