@@ -25,7 +25,7 @@ ASK = """
     cache = jitcache.Cache(directory)
     def ask(i):
         code = cuda.compile(f"#define N {i}\\n{source}", options=options, cache=cache)
-        print(code.hit, code.refused, flush=True)
+        print(f"{code.hit} {code.refused}\\n", end="", flush=True)  # in one write: others print too
     threads = [threading.Thread(target=ask, args=[i]) for i in range(int(n))]
     for t in threads:
         t.start()
