@@ -110,7 +110,7 @@ func (c *command) eachName(offer func(string)) {
 	}
 	found := first{order: orders["used"], most: maxCompleted}
 	cache.List(context.Background(), "", func(e *core.Listed) error {
-		if kept := *e; e.Name != "" && e.Kind != core.NoteKind {
+		if kept := *e; e.Name != "" && !core.IsInternal(e.Kind) {
 			found.add(&kept)
 		}
 		return nil

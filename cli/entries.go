@@ -51,7 +51,7 @@ func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store
 func named(cache *core.Cache, name string) ([]*core.Listed, error) {
 	found := first{order: orders["used"]}
 	err := cache.List(context.Background(), "", func(e *core.Listed) error {
-		if e.Name == name && e.Kind != core.NoteKind {
+		if e.Name == name && !core.IsInternal(e.Kind) {
 			kept := *e
 			found.add(&kept)
 		}

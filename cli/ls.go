@@ -23,7 +23,7 @@ const maxListed = 100
 // listing says which entries to print, and in which order.
 type listing struct {
 	kind  string
-	notes bool                        // with the library's own entries
+	notes bool                        // with the cache's own records
 	limit int                         // 0: all
 	order func(a, b *core.Listed) int // nil: as they are found
 	total int                         // how many entries were found
@@ -50,7 +50,7 @@ func (c *command) ls() *ffcli.Command {
 	return c.new("ls [-all] [-kind KIND] [-n N] [-sort ORDER] [-json]", "list the entries", flags, 0, 0, func([]string) error {
 		given := map[string]bool{}
 		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		l := listing{kind: *kind, notes: *all || *kind == core.NoteKind, limit: *limit}
+		l := listing{kind: *kind, notes: *all || *kind != "", limit: *limit}
 		switch {
 		case *last > 0:
 			*order, l.limit = "used", *last
@@ -99,7 +99,7 @@ func (l *listing) print(cache *core.Cache, p printer) error {
 	}
 	found := first{order: l.order, most: l.limit}
 	err := cache.List(context.Background(), l.kind, func(e *core.Listed) error {
-		if e.Kind == core.NoteKind && !l.notes {
+		if core.IsInternal(e.Kind) && !l.notes {
 			return nil
 		}
 		l.total++

@@ -27,8 +27,9 @@ const reportDays = "90d"
 func (c *command) report() *ffcli.Command {
 	flags := c.flags("report")
 	since := flags.String("since", reportDays, "show only the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
+	all := flags.Bool("all", false, "count the cache's own records too")
 	log := flags.String("log", "", "read the misses from `FILE`")
-	cmd := c.new("report [-since DAYS] [-log FILE] FILE.html", "draw the cache's past as a page for a browser; - is standard output", flags, 1, 1, func(args []string) error {
+	cmd := c.new("report [-all] [-since DAYS] [-log FILE] FILE.html", "draw the cache's past as a page for a browser; - is standard output", flags, 1, 1, func(args []string) error {
 		now := time.Now()
 		from, err := firstDay(*since, now)
 		if err != nil {
@@ -41,10 +42,13 @@ func (c *command) report() *ffcli.Command {
 		page := report.Page{
 			Made: now, Version: Version, Stats: cache.Stats(), History: cache.History(from), Entries: report.NewEntries(now),
 		}
+		if !*all {
+			page.Stats, page.History = page.Stats.WithoutInternal(), page.History.WithoutInternal()
+		}
 		if page.Log, err = c.readLog(*log, from.UTC().Truncate(24*time.Hour)); err != nil {
 			return err
 		}
-		if err := c.lookAt(cache, &page); err != nil {
+		if err := c.lookAt(cache, &page, *all); err != nil {
 			return err
 		}
 		if args[0] == "-" {
@@ -65,11 +69,15 @@ func (c *command) report() *ffcli.Command {
 }
 
 // lookAt adds every entry to the page. It reads what is noted of an entry, and no payload.
-func (c *command) lookAt(cache *core.Cache, page *report.Page) error {
+// The cache's own records are one kind there, unless all of their kinds were asked for.
+func (c *command) lookAt(cache *core.Cache, page *report.Page, all bool) error {
 	p, done := c.progress("report")
 	defer done()
 	n := 0
 	return cache.List(context.Background(), "", func(e *core.Listed) error {
+		if !all && core.IsInternal(e.Kind) {
+			e.Kind = "records"
+		}
 		page.Entries.Add(e)
 		if n++; p != nil && n%256 == 0 {
 			p(min(float64(n)/float64(max(page.Stats.Entries, 1)), 1), n)

@@ -23,8 +23,9 @@ processes of the user share on this machine, and begin when the helper starts.`
 func (c *command) stats() *ffcli.Command {
 	flags := c.flags("stats")
 	zero := flags.Bool("zero", false, "set the counters to zero after printing, those of the days too")
+	all := flags.Bool("all", false, "count the cache's own records too")
 	since := flags.String("since", "", "count only the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
-	cmd := c.new("stats [-since DAYS] [-json] [-zero]", "print the size of the cache, and hits, misses and compiles by kind", flags, 0, 0, func([]string) error {
+	cmd := c.new("stats [-all] [-since DAYS] [-json] [-zero]", "print the size of the cache, and hits, misses and compiles by kind", flags, 0, 0, func([]string) error {
 		from, err := firstDay(*since, time.Now())
 		if err != nil {
 			return err
@@ -35,9 +36,15 @@ func (c *command) stats() *ffcli.Command {
 		}
 		if *since != "" {
 			history := cache.History(from)
+			if !*all {
+				history = history.WithoutInternal()
+			}
 			err = c.print(history, func(w io.Writer) { printHistory(w, &history, from) })
 		} else {
 			stats := withRemotes{cache.Stats(), remotes(cache)}
+			if !*all {
+				stats.Stats = stats.WithoutInternal()
+			}
 			err = c.print(stats, func(w io.Writer) { printStats(w, &stats) })
 		}
 		if err == nil && *zero {

@@ -3,11 +3,13 @@ package cli
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"jitcache/core"
+	"jitcache/core/key"
 )
 
 func TestStatsSinceCountDaysByKind(t *testing.T) {
@@ -31,6 +33,55 @@ func TestStatsSinceCountDaysByKind(t *testing.T) {
 		if some := strings.Contains(text, "remembered"); some != (h.Since < h.First) {
 			t.Errorf("%s:\n%s", since, text)
 		}
+	}
+}
+
+// miss looks for an entry of a kind that is not there.
+func (u *account) miss(kind string) {
+	u.t.Helper()
+	c, err := core.Open(core.Options{Env: func(n string) string { return u.env[n] }})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer c.Close()
+	c.Get(&key.ID{}, []byte(kind), nil)
+}
+
+func TestInternalKindsAreShownWhenAskedFor(t *testing.T) {
+	u := newAccount(t)
+	u.put("a", "saxpy", "cubin", "code")
+	u.put("b", "of saxpy", "_records", "noted")
+	for _, kind := range []string{"cubin", "_records"} {
+		u.miss(kind)
+	}
+	page := t.TempDir() + "/page.html"
+	for _, args := range [][]string{
+		{"stats"}, {"stats", "-since", "today"}, {"stats", "-json"}, {"stats", "-since", "today", "-json"}, {"ls"}, {"ls", "-json"}, {"report", page},
+	} {
+		for _, all := range []bool{false, true} {
+			asked := args
+			if all {
+				asked = append(slices.Clone(args), "-all")
+			}
+			text := u.ok(asked...)
+			if args[0] == "report" {
+				data, err := os.ReadFile(page)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, text, _ = strings.Cut(string(data), "<table>") // of what was counted
+				text, _, _ = strings.Cut(text, "</table>")
+			}
+			if strings.Contains(text, "_records") != all || !strings.Contains(text, "cubin") {
+				t.Errorf("%v:\n%s", asked, text)
+			}
+		}
+	}
+	if text := u.ok("ls", "-kind", "_records"); !strings.Contains(text, "of saxpy") {
+		t.Errorf("%s", text)
+	}
+	if text := u.ok("stats"); !strings.Contains(text, "total") {
+		t.Errorf("%s", text)
 	}
 }
 

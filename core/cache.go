@@ -425,8 +425,12 @@ func (c *Cache) Used(kind []byte, n uint64) {
 // missed counts and logs a miss.
 func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() *key.Key) {
 	c.count(kind, store.MissCounter(why), 1)
-	if c.log.wants(Miss) {
-		c.logMiss(id, why, sealed)
+	level := Miss
+	if key.IsInternal(kind) {
+		level = Debug
+	}
+	if c.log.wants(level) {
+		c.logMiss(level, id, why, sealed)
 	}
 }
 

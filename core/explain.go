@@ -103,7 +103,7 @@ func (e *Explanation) Difference() string {
 	return strings.Join(parts, "; ")
 }
 
-func (c *Cache) logMiss(id *key.ID, why store.Reason, sealed func() *key.Key) {
+func (c *Cache) logMiss(level Level, id *key.ID, why store.Reason, sealed func() *key.Key) {
 	k := key.FromID(*id)
 	if sealed != nil {
 		if full := sealed(); full != nil {
@@ -113,11 +113,11 @@ func (c *Cache) logMiss(id *key.ID, why store.Reason, sealed func() *key.Key) {
 	e := c.explain(k, why)
 	text := fmt.Sprintf("%s: %v", label(k.Name, *id), why)
 	if e.Why != "" {
-		c.log.line(Miss, "%s; %s", text, e.Why)
+		c.log.line(level, "%s; %s", text, e.Why)
 		return
 	}
 	if d := e.Difference(); d != "" {
 		text += fmt.Sprintf("; since %s: %s", e.LastStored.Format("2006-01-02 15:04:05"), d)
 	}
-	c.log.line(Miss, "%s", text)
+	c.log.line(level, "%s", text)
 }

@@ -6,7 +6,7 @@ import (
 	"jitcache/core/store"
 )
 
-// Stats is the output of `jitcache stats --json` for a directory and this process,
+// Stats is the output of `jitcache stats -all -json` for a directory and this process,
 // without the remotes.
 type Stats struct {
 	Directory string               `json:"directory"` // "" if there is none
@@ -81,7 +81,7 @@ func (c *Cache) Stats() Stats {
 	return s
 }
 
-// History has the counters of some days, as `jitcache stats -since -json` prints them.
+// History has the counters of some days, as `jitcache stats -since -all -json` prints them.
 // Days are those of UTC.
 type History struct {
 	Directory string               `json:"directory"`

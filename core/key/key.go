@@ -44,6 +44,10 @@ const DefaultKind = "generic"
 // what compiles have looked at, and what else one process notes for others.
 const NoteKind = "manifest"
 
+// IsInternal reports whether a kind is that of entries which are no results: what an adapter
+// notes for its own later lookups. Such a kind begins with "_".
+func IsInternal(kind []byte) bool { return len(kind) > 0 && kind[0] == '_' }
+
 // Limits of a key. They bound the stored keys that a reader must accept; the largest
 // label seen in practice is a compiler option of some 40 bytes.
 const (
