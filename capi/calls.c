@@ -245,8 +245,9 @@ int32_t jitcache_get_into(jitcache_cache *cache, jitcache_key *key, void *buffer
 	return end(&a, status);
 }
 
-int32_t jitcache_put(
-	jitcache_cache *cache, jitcache_key *key, const void *data, size_t size, const char *attributes, uint32_t flags)
+/* put stores an entry. took is as in jc_core's put. */
+static int32_t put(jitcache_cache *cache, jitcache_key *key, const void *data, size_t size, const char *attributes,
+	uint32_t flags, int64_t took)
 {
 	call a;
 	jc_thread_unwind();
@@ -260,10 +261,23 @@ int32_t jitcache_put(
 	if ((status = find_core(&a)) == JITCACHE_OK) {
 		jc_out out = {0};
 		status = a.core->put(a.cache, (uint8_t *)a.sealed, a.nsealed, (uint8_t *)data, size, (char *)attributes,
-			flags, &out);
+			flags, took, &out);
 		jc_finish(status, &out);
 	}
 	return end(&a, status);
+}
+
+int32_t jitcache_put(
+	jitcache_cache *cache, jitcache_key *key, const void *data, size_t size, const char *attributes, uint32_t flags)
+{
+	return put(cache, key, data, size, attributes, flags, -1);
+}
+
+int32_t jitcache_put_compiled(jitcache_cache *cache, jitcache_key *key, const void *data, size_t size,
+	const char *attributes, uint32_t flags, uint64_t nanoseconds)
+{
+	int64_t took = nanoseconds > INT64_MAX ? INT64_MAX : (int64_t)nanoseconds;
+	return put(cache, key, data, size, attributes, flags, took);
 }
 
 int32_t jitcache_remove(jitcache_cache *cache, jitcache_key *key)

@@ -107,8 +107,9 @@ typedef struct jc_core {
 	int32_t (*get)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, jc_blob **blob, jc_out *out);
 	int32_t (*get_into)(void *core, uint8_t *sealed, size_t nsealed, jc_file *file, uint8_t *buffer,
 		size_t capacity, size_t *size, jc_out *out);
+	/* took is how many nanoseconds a compile took whose result this is, -1 if it is none. */
 	int32_t (*put)(void *core, uint8_t *sealed, size_t nsealed, uint8_t *data, size_t size, char *attributes,
-		uint32_t flags, jc_out *out);
+		uint32_t flags, int64_t took, jc_out *out);
 	int32_t (*acquire)(void *core, uint8_t *sealed, size_t nsealed, int64_t timeout_ms, int32_t flags,
 		jc_blob **blob, void **lease, jc_out *out);
 	int32_t (*commit)(

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 	"unsafe"
 
 	"jitcache/core"
@@ -170,13 +171,17 @@ func jcgo_get_into(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, file *C.jc_f
 }
 
 //export jcgo_put
-func jcgo_put(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, data *C.uint8_t, size C.size_t, attributes *C.char, flags C.uint32_t, out *C.jc_out) C.int32_t {
+func jcgo_put(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, data *C.uint8_t, size C.size_t, attributes *C.char, flags C.uint32_t, took C.int64_t, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
 		attrs := text(attributes)
 		if err := core.CheckAttributes(attrs); err != nil {
 			return fail(out, C.JITCACHE_ERR_ATTRIBUTES, err)
 		}
-		why := cacheOf(p).Put(keyOf(sealed, n), bytesOf(data, size), attrs, flags&C.JITCACHE_REPLACE != 0)
+		k, replace := keyOf(sealed, n), flags&C.JITCACHE_REPLACE != 0
+		if took < 0 {
+			return because(out, C.JITCACHE_NOT_STORED, cacheOf(p).Put(k, bytesOf(data, size), attrs, replace))
+		}
+		why := cacheOf(p).PutCompiled(k, bytesOf(data, size), attrs, replace, time.Duration(took))
 		return because(out, C.JITCACHE_NOT_STORED, why)
 	})
 }

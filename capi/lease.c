@@ -219,7 +219,8 @@ static int32_t commit_as_put(lease *l, const void *data, size_t size, const char
 	if (cache == NULL)
 		return status;
 	jc_out out = {0};
-	status = core->put(cache, (uint8_t *)l->sealed, l->nsealed, (uint8_t *)data, size, (char *)attributes, 0, &out);
+	status = core->put(
+		cache, (uint8_t *)l->sealed, l->nsealed, (uint8_t *)data, size, (char *)attributes, 0, -1, &out);
 	l->reason = out.reason;
 	if (l->keep && status >= 0)
 		keep_bytes(l, data, size);

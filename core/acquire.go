@@ -178,16 +178,21 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 	}
 	defer l.lease.Release()
 	took := time.Since(l.began)
-	kind := []byte(k.Kind)
-	c.count(kind, store.Compiles, 1)
-	c.count(kind, store.CompileTime, uint64(took))
-	remote.Spent.Compiled(took)
+	c.countCompile(k, took)
 	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
 	if why == store.None && stored != nil {
 		stored()
 	}
 	l.claim.done()
 	return b, why
+}
+
+// countCompile counts a result that was compiled, and how long that took.
+func (c *Cache) countCompile(k *key.Key, took time.Duration) {
+	kind := []byte(k.Kind)
+	c.count(kind, store.Compiles, 1)
+	c.count(kind, store.CompileTime, uint64(took))
+	remote.Spent.Compiled(took)
 }
 
 // Release gives the lease up without a result: the next that waits compiles. After

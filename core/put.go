@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
@@ -25,10 +26,15 @@ func CheckAttributes(s string) error {
 // Put stores a result. It returns None if the entry is there afterwards, else why it
 // is not. attributes must have passed CheckAttributes.
 func (c *Cache) Put(k *key.Key, payload []byte, attributes string, replace bool) store.Reason {
-	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Replace: replace}, false)
-	if b != nil {
-		b.Release()
-	}
+	_, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Replace: replace}, false)
+	return why
+}
+
+// PutCompiled is Put for a result that was compiled without a lease on its key. It is
+// counted as a compile that took as long; every hit on it saves that time.
+func (c *Cache) PutCompiled(k *key.Key, payload []byte, attributes string, replace bool, took time.Duration) store.Reason {
+	c.countCompile(k, took)
+	_, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Replace: replace, Cost: int64(took)}, false)
 	return why
 }
 

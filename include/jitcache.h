@@ -404,6 +404,13 @@ JITCACHE_API int32_t jitcache_get_into(
 JITCACHE_API int32_t jitcache_put(jitcache_cache *cache, jitcache_key *key, const void *data, size_t size,
 	const char *attributes, uint32_t flags);
 
+/* jitcache_put_compiled is jitcache_put for a result that was compiled without a
+ * lease on its key, because the key is known only after the compile, say. The
+ * statistics count a compile that took so many nanoseconds, and every hit on the
+ * entry as the same time saved. Returns what jitcache_put returns. */
+JITCACHE_API int32_t jitcache_put_compiled(jitcache_cache *cache, jitcache_key *key, const void *data, size_t size,
+	const char *attributes, uint32_t flags, uint64_t nanoseconds);
+
 /* ------------------------------------------------------------- one compile
  *
  * Many threads and processes may ask for the same missing key at once. One of

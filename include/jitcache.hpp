@@ -324,6 +324,14 @@ public:
 	{
 		return jitcache_put(handle(), key.handle(), data.data, data.size, attributes.c_str, flags);
 	}
+	// put_compiled is put for a result that was compiled without a lease, which took that
+	// long (jitcache_put_compiled).
+	Status try_put_compiled(const Key &key, Bytes data, std::chrono::nanoseconds took, Text attributes = nullptr,
+		uint32_t flags = 0) const
+	{
+		return jitcache_put_compiled(handle(), key.handle(), data.data, data.size, attributes.c_str, flags,
+			took.count() < 0 ? 0 : uint64_t(took.count()));
+	}
 	// get_or_compile looks an entry up and waits while another thread or process
 	// compiles it (timeout_ms as in jitcache_acquire). If it gets the lease, it calls
 	// compile on this thread, which has one of two forms:
@@ -373,6 +381,11 @@ public:
 	Status put(const Key &key, Bytes data, Text attributes = nullptr, uint32_t flags = 0) const
 	{
 		return check(try_put(key, data, attributes, flags));
+	}
+	Status put_compiled(const Key &key, Bytes data, std::chrono::nanoseconds took, Text attributes = nullptr,
+		uint32_t flags = 0) const
+	{
+		return check(try_put_compiled(key, data, took, attributes, flags));
 	}
 	template <typename F> Blob get_or_compile(const Key &key, F &&compile, int64_t timeout_ms = -1) const
 	{

@@ -129,11 +129,14 @@ class Cache(Maintained):
     # -- lookups
 
     @overload
-    def get(self, key: Key) -> bytes | None: ...
+    def get(self, key: Key, *, kind: str = "generic") -> bytes | None: ...
     @overload
-    def get(self, key: Key, default: T) -> bytes | T: ...  # noqa: F811
-    def get(self, key: Key, default: Any = None) -> Any:  # noqa: F811
-        """Return the entry's bytes, or ``default`` if it is missing."""
+    def get(self, key: Key, default: T, *, kind: str = "generic") -> bytes | T: ...  # noqa: F811
+    def get(self, key: Key, default: Any = None, *, kind: str = "generic") -> Any:  # noqa: F811
+        """Return the entry's bytes, or ``default`` if it is missing.
+
+        A miss counts for ``kind``, as in ``put``. A hit counts for the kind of the entry.
+        """
         views = self._views
         if views is not None:
             try:
@@ -142,13 +145,13 @@ class Cache(Maintained):
                 checked_key(key)
                 raise
             if view is None:
-                view = self._view_from_library(views, key, None)
+                view = self._view_from_library(views, key, None, kind)
             return default if view is None else view.tobytes()
         lib = self._lib
         if lib is None or self._handle is None:
             checked_key(key)
             return default
-        found = self._lookup.read(lib, self._handle, checked_key(key)._handle or key._handle_for(lib))
+        found = self._lookup.read(lib, self._handle, checked_key(key)._handle_of(lib, kind))
         if isinstance(found, bytes):
             return found
         if found < 0:
@@ -184,12 +187,12 @@ class Cache(Maintained):
             return default
         return found
 
-    def _view_from_library(self, views: ViewTier, key: Key, default: Any) -> Any:
+    def _view_from_library(self, views: ViewTier, key: Key, default: Any, kind: str = "generic") -> Any:
         lib, handle = self._lib, self._handle
         if lib is None or handle is None:
             return default
         ticket = views.begin_lookup()
-        status, blob = self._lookup.find(lib.jitcache_get_data, lib, handle, key._handle or key._handle_for(lib))
+        status, blob = self._lookup.find(lib.jitcache_get_data, lib, handle, key._handle_of(lib, kind))
         if blob is None:
             if status < 0:
                 self._usable(status)
@@ -253,15 +256,20 @@ class Cache(Maintained):
         attributes: Mapping[str, Any] | None = None,
         kind: str = "generic",
         replace: bool = False,
+        seconds: float | None = None,
     ) -> bool:
         """Store bytes; return whether the entry is in the cache now. If not, ``last_reason`` says why.
 
         ``data`` is bytes or anything with the buffer protocol. ``attributes`` are
         returned with the entry; they must be representable in JSON. ``kind`` is the
         group in ``stats``, ``entries`` and ``clear``: 1 to 16 of a-z, 0-9, ``_``,
-        ``-`` and ``.``. An intact entry that is already there is kept, unless
-        ``replace`` is set; other caches that have the old entry in memory go on
-        returning it. Raises TypeError for data of another type.
+        ``-`` and ``.``. Entries whose kind begins with ``_`` are no results but what
+        a caller notes for itself; the command leaves them out of its lists and counts.
+        ``seconds`` is how long it took to compile a result for which there was no
+        lease: ``stats`` counts the compile, and each hit as that time saved. An intact
+        entry that is already there is kept, unless ``replace`` is set; other caches that
+        have the old entry in memory go on returning it. Raises TypeError for data of
+        another type.
         """
         from ._lease import as_bytes, as_json
 
@@ -273,8 +281,11 @@ class Cache(Maintained):
             return self._note_store(False)
         key_handle = key._handle_for(lib, kind)
         flags = _ffi.REPLACE if replace else 0
-        arguments = (self._handle, key_handle, payload, len(payload), text, flags)
-        status = self._changing(lib.jitcache_put, *arguments) if replace else lib.jitcache_put(*arguments)
+        arguments: tuple[Any, ...] = (self._handle, key_handle, payload, len(payload), text, flags)
+        store = lib.jitcache_put
+        if seconds is not None:
+            store, arguments = lib.jitcache_put_compiled, (*arguments, max(0, round(seconds * 1e9)))
+        status = self._changing(store, *arguments) if replace else store(*arguments)
         views = self._views
         if views is not None:
             views.drop_stale()

@@ -76,6 +76,7 @@ _FUNCTIONS = {
     "jitcache_blob_path": "pointer pointer -> int32",
     "jitcache_blob_retain": "pointer -> none",
     "jitcache_put": "pointer pointer text size text uint32 -> int32",
+    "jitcache_put_compiled": "pointer pointer text size text uint32 uint64 -> int32",
     "jitcache_acquire": "pointer pointer int64 pointer pointer -> int32",
     "jitcache_commit": "pointer text size text pointer -> int32",
     "jitcache_lease_free": "pointer -> none",

@@ -167,6 +167,10 @@ class Key:
 
         return _key_format.parse(self._sealed)[1]
 
+    def _handle_of(self, lib: _ffi.Library, kind: str) -> ctypes.c_void_p:
+        """Return the same as ``_handle_for``, at once for the usual kind."""
+        return (self._handle if kind == "generic" else None) or self._owner_for(lib, kind).handle
+
     def _handle_for(self, lib: _ffi.Library, kind: str = "generic") -> ctypes.c_void_p:
         """Return the library's handle for this key and this kind of entries."""
         return self._owner_for(lib, kind).handle

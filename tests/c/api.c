@@ -464,6 +464,22 @@ static void hits_are_counted_without_a_tier(void)
 	jitcache_close(none);
 }
 
+static void compile_without_a_lease_is_timed(void)
+{
+	jitcache_cache *c = open_cache("0");
+	jitcache_key *k = make_key("timed");
+	jitcache_blob *b;
+	CHECK(jitcache_put_compiled(c, k, "code", 4, NULL, 2, 1) == JITCACHE_ERR_ARGUMENT);
+	CHECK(jitcache_put_compiled(c, k, NULL, 4, NULL, 0, 1) == JITCACHE_ERR_ARGUMENT);
+	CHECK(jitcache_put_compiled(c, k, "code", 4, NULL, 0, UINT64_C(7000000000)) == JITCACHE_OK);
+	CHECK(jitcache_get(c, k, &b) == JITCACHE_OK && blob_is(b, "code"));
+	CHECK(jitcache_stats(c, &b) == JITCACHE_OK);
+	CHECK(strstr((const char *)jitcache_blob_data(b), "\"compile_seconds\":7,\"saved_seconds\":7") != NULL);
+	jitcache_blob_release(b);
+	jitcache_key_free(k);
+	jitcache_close(c);
+}
+
 static int warned;
 
 static void on_warning(void *user, int32_t level, const char *text)
@@ -595,6 +611,7 @@ int main(int argc, char **argv)
 	RUN(cursor_comes_back_from_many_entries_of_another_kind);
 	RUN(epoch_changes_when_something_leaves);
 	RUN(hits_are_counted_without_a_tier);
+	RUN(compile_without_a_lease_is_timed);
 	RUN(misses_are_counted);
 	RUN(misses_are_counted_beside_a_tier_in_memory);
 	RUN(directory_that_others_may_write_is_a_cache_in_memory);

@@ -30,6 +30,9 @@ static void what_is_put_is_there()
 	CHECK(strcmp(blob.attributes(), "{\"a\": 1}") == 0 && strcmp(blob.kind(), "generic") == 0);
 	CHECK(cache.put(key, "other", nullptr, JITCACHE_REPLACE) == JITCACHE_OK && cache.get(key).str() == "other");
 	CHECK(cache.remove(key) == JITCACHE_OK && cache.remove(key) == JITCACHE_MISS);
+	CHECK(cache.put_compiled(key, "timed", std::chrono::seconds(7)) == JITCACHE_OK &&
+		cache.get(key).str() == "timed");
+	CHECK(cache.remove(key) == JITCACHE_OK);
 	CHECK(blob.str() == "code" && *blob.path() == '/');
 }
 

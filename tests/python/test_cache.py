@@ -204,6 +204,28 @@ def test_counters(cache: jitcache.Cache) -> None:
     assert stats["entries"] == 2
 
 
+@pytest.mark.parametrize("memory", [0, "256Mi"])
+def test_miss_counts_for_the_kind_that_was_asked_for(tmp_path: Path, memory: object) -> None:
+    cache = jitcache.Cache(tmp_path / "cache", memory_size=memory)
+    assert cache.get(key(), b"other", kind="cubin") == b"other"
+    cache.put(key(), b"x", kind="native")
+    assert cache.get(key(), kind="cubin") == b"x"
+    kinds = cache.stats()["kinds"]
+    assert kinds["cubin"]["misses"] == 1
+    assert kinds["native"]["hits_memory"] + kinds["native"]["hits_disk"] == 1
+    assert "generic" not in kinds
+    with pytest.raises(jitcache.Error, match="Cubin"):
+        cache.get(key(2), kind="Cubin")
+
+
+def test_compile_without_a_lease_is_timed(cache: jitcache.Cache) -> None:
+    assert cache.put(key(), b"x", kind="cubin", seconds=2.5)
+    assert cache.put(key(2), b"x", kind="cubin", replace=True, seconds=-1)
+    assert cache.get(key()) == b"x"
+    cubin = cache.stats()["kinds"]["cubin"]
+    assert (cubin["compiles"], cubin["compile_seconds"], cubin["saved_seconds"]) == (2, 2.5, 2.5)
+
+
 def test_every_hit_is_counted_once(tmp_path: Path) -> None:
     """Hits that are served from the table in Python are reported, whoever looks and whenever."""
     cache = jitcache.Cache(tmp_path / "cache")
