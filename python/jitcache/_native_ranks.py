@@ -124,7 +124,7 @@ class _OwnRank:
         if key and self.cache is not None and self.cache._handle is not None:
             record = record_key_of(self.wish, self.cache._handle)
             if record is not None:
-                self.offer = _Offer(self._unit, key, record.hex, self.cache.get(record, b""))
+                self.offer = _Offer(self._unit, key, record.hex, self.cache.get(record, b"", kind="manifest"))
 
     def take(self, offer: _Offer | None, entry: Entry | None) -> str | None:
         """Keep the result that is offered, and return its key, if it is right here; else return None."""

@@ -363,7 +363,7 @@ def test_compiler_that_was_edited_in_place(project: Project) -> None:
         from jitcache import default_cache
         from jitcache.adapters.cute_dsl import _tools as tools
         tools.packages = lambda: (os.environ["HOME"] + "/cutlass",)
-        print(tools.compiler(default_cache(), ()), default_cache().count("cute-dsl-files"))
+        print(tools.compiler(default_cache(), ()), default_cache().count("_cute-dsl-files"))
     """
     path = project.home / "cutlass" / "a.py"
     path.parent.mkdir()

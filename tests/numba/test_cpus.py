@@ -194,7 +194,7 @@ def test_two_that_note_their_cpu_at_once_cost_a_compile_at_most(project: Project
     """The list is a hint: without it an entry of the own CPU is found all the same."""
     project.write(a=F, b=F)
     assert compiles(project, CPU="haswell")
-    forget = "import jitcache; jitcache.default_cache().clear('numba-cpu')"
+    forget = "import jitcache; jitcache.default_cache().clear('_numba-cpu')"
     project.check(forget)
     assert not compiles(project, CPU="haswell")
     assert compiles(project, CPU="broadwell")

@@ -120,8 +120,8 @@ def test_what_is_stored_is_checked_like_any_entry(project: Project) -> None:
     code = """
         from jitcache import Key, default_cache
         cache = default_cache()
-        (entry,) = cache.entries("triton-key")
-        cache.put(Key.from_hex(entry["key"]), {bad!r}, kind="triton-key", replace=True)
+        (entry,) = cache.entries("_triton-key")
+        cache.put(Key.from_hex(entry["key"]), {bad!r}, kind="_triton-key", replace=True)
     """
     for bad in (b"", b"[]", b'["x", []]', b'["x", [[1]]]', b'[1, [["/", 1]]]', b'{"a": 1}', b"[[[["):
         project.check(code.format(bad=bad))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jitcache import Cache
 
 #: The kind of the entries that hold the names in a library: to find them takes seconds.
-KIND = "library-names"
+KIND = "_library-names"
 
 #: Variables of logins, shells and terminals, whose names are words that any large file contains. They say where things
 #: are, who asks and how to print. This is an allow-list: all others count.
@@ -66,7 +66,7 @@ def _is_in(text: str, name: str) -> bool:
 
 
 def _words(cache: Cache, memo: Key, library: str) -> str:
-    stored = cache.get(memo)
+    stored = cache.get(memo, kind=KIND)
     if stored is not None:
         return bytes(stored).decode()
     with open(library, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as content:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +118,7 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
         #: The ``jitcache.Cache`` behind it, which has ``stats()``, ``verify()``, ``last_miss`` and so on.
         self.cache = _open(path, max_size_bytes, shared=shared)
         self._keys: dict[bytes, Key] = {}
+        self._missed: dict[bytes, float] = {}  # when a key was looked up in vain, which is when its compile begins
         self._stat_cache: StatCache | None = None
         if max_size_bytes is None or max_size_bytes >= _EXACT_BELOW:
             self._stat_cache = _stat_cache_of(self.cache)
@@ -136,18 +138,26 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
         name = key if type(key) is bytes else _bytes_of(key)
         cached = self._stat_cache
         if cached is None:
-            return self.cache.get(self._key(name), default)
+            data = self.cache.get(self._key(name), kind=KIND)
+            return self._missing(name, default) if data is None else data
         data = cached.get(name)
         return self._read(cached, name, default) if data is None else data
 
     def _read(self, cached: StatCache, name: bytes, default: Any) -> Any:
         key = self._key(name)
         snapshot = cached.snapshot(key)
-        data = self.cache.get(key)
+        data = self.cache.get(key, kind=KIND)
         if data is None:
-            return default
+            return self._missing(name, default)
         cached.keep(name, key, snapshot, data)
         return data
+
+    def _missing(self, name: bytes, default: Any) -> Any:
+        """Note when a lookup missed. cuda.core compiles then, and assigns the result."""
+        if len(self._missed) >= _MOST_KEYS:
+            self._missed.clear()
+        self._missed[name] = time.monotonic()
+        return default
 
     def __getitem__(self, key: bytes | str) -> bytes:
         data: bytes | None = self.get(key)
@@ -162,7 +172,9 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
             entry, attributes = entry.named(value.name or ""), {"target": str(value.code_type)}
         if self._stat_cache is not None:
             self._stat_cache.drop(name)
-        self.cache.put(entry, data, attributes=attributes, kind=KIND, replace=True)
+        began = self._missed.pop(name, None)
+        seconds = None if began is None else time.monotonic() - began
+        self.cache.put(entry, data, attributes=attributes, kind=KIND, replace=True, seconds=seconds)
 
     def __delitem__(self, key: bytes | str) -> None:
         name = _bytes_of(key)

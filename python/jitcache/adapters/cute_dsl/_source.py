@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from jitcache import Key
@@ -42,6 +43,7 @@ class SourceLookup:
         self._components: dict[str, Any] = {}
         self._key: Key | None = None
         self._replace = False
+        self._began = 0.0  # when the compile began
         self._walker: Walker | None = None
         self._architecture = ""
         self.reason = ""
@@ -65,6 +67,7 @@ class SourceLookup:
             self._refuse("unknown version", f"{type(e).__name__}: {e}")
             return None
         lease = self._cache.acquire(self._key, kind=KIND)
+        self._began = time.monotonic()
         if lease.data is None:
             self._lease = lease
             return None
@@ -130,7 +133,14 @@ class SourceLookup:
             lease, self._lease = self._lease, None
             stored = lease.commit(made.data, attributes=attributes)
         else:
-            stored = self._cache.put(self._key, made.data, attributes=attributes, kind=KIND, replace=self._replace)
+            stored = self._cache.put(
+                self._key,
+                made.data,
+                attributes=attributes,
+                kind=KIND,
+                replace=self._replace,
+                seconds=time.monotonic() - self._began,
+            )
         if stored:
             result.how = "source"
         elif not result.reason:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FORMAT = 3
 
 #: The kind of the entries that hold the digest of an installation, by the time stamps of its files.
-KIND = "cute-dsl-files"
+KIND = "_cute-dsl-files"
 
 # The prefix of the names of files that are no part of the installation.
 _LIBRARY = "library "
@@ -87,7 +87,7 @@ def _digest(cache: Cache, files: dict[str, str]) -> str:
             raise Unkeyable("changed since the process started", files[name])
     stamps = [f"{n} {s.st_dev} {s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for n, s in stats.items()]
     memo = Key(files="\n".join(stamps)).named("cute-dsl")
-    known = cache.get(memo)
+    known = cache.get(memo, kind=KIND)
     if known is not None:
         return bytes(known).decode()
     if cache.last_miss in ("off", "unavailable", "closed"):

@@ -11,6 +11,7 @@ import contextlib
 import inspect
 import re
 import threading
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache import File, Key
@@ -120,6 +121,7 @@ class Trace:
         self._waited: Key | None = None
         self._stop = _Stop()
         self._calls = 0
+        self._began = 0.0  # when the compile began
         self.key: Key | None = None
         self.architecture = ""
         self.tvm_ffi = False
@@ -169,6 +171,7 @@ class Trace:
         if self.key is not None and key != self.key:
             self.end()  # this trace gave another module than the one before
         self.key = key
+        self._began = time.monotonic()
         if self._lease is not None or self._replace:
             return
         lease = self._cache.acquire(key, 0, kind=KIND)
@@ -224,7 +227,14 @@ class Trace:
         if self._lease is not None:
             lease, self._lease = self._lease, None
             return "" if lease.commit(made.data, attributes=attributes) else self._cache.last_reason
-        stored = self._cache.put(self.key, made.data, attributes=attributes, kind=KIND, replace=self._replace)
+        stored = self._cache.put(
+            self.key,
+            made.data,
+            attributes=attributes,
+            kind=KIND,
+            replace=self._replace,
+            seconds=time.monotonic() - self._began,
+        )
         return "" if stored else self._cache.last_reason
 
     def end(self) -> None:

@@ -33,6 +33,7 @@ class Compile:
         self.waits, self.why = waits, why
         self._leases: dict[str, Lease] = {}
         self._missed: tuple[str, float] | None = None
+        self._found: dict[str, float] = {}  # entries that were found, and when: JAX compiles if it cannot use one
 
     def look_up(self, cache: Cache, name: str) -> bytes | None:
         """Return the entry. If there is none, take the lease for compiling it, and return None."""
@@ -43,6 +44,7 @@ class Compile:
             return None
         lease = cache.acquire(key, None if self.waits else 0, kind=KIND)
         if lease.hit:
+            self._found[name] = time.monotonic()
             return lease.data
         self._leases[name] = lease
         self._missed = (name, time.monotonic())
@@ -54,7 +56,8 @@ class Compile:
         if self.why:
             _cache.reasons[self.why] += 1
         elif lease is None:
-            put(cache, name, data)
+            began = self._found.get(name)
+            put(cache, name, data, None if began is None else time.monotonic() - began)
         elif not lease.commit(data):
             _cache.reasons[cache.last_reason or "not stored"] += 1
 
@@ -87,15 +90,15 @@ def current() -> Compile | None:
 def get(cache: Cache, name: str) -> bytes | None:
     """Return an entry outside of any call."""
     key = key_of(name)
-    return None if key is None else cache.get(key)
+    return None if key is None else cache.get(key, kind=KIND)
 
 
-def put(cache: Cache, name: str, data: bytes) -> None:
-    """Store an entry outside of any call, or replace one that was found."""
+def put(cache: Cache, name: str, data: bytes, seconds: float | None = None) -> None:
+    """Store an entry outside of any call, or replace one that was found. ``seconds``: how long the compile took."""
     key = key_of(name)
     if key is None:
         _cache.reasons["cpu not known"] += 1
-    elif not cache.put(key, data, kind=KIND, replace=True):
+    elif not cache.put(key, data, kind=KIND, replace=True, seconds=seconds):
         _cache.reasons[cache.last_reason or "not stored"] += 1
 
 

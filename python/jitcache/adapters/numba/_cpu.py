@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jitcache import Cache
 
 #: The kind of the entries that list the CPUs that a cache has entries for.
-KIND = "numba-cpu"
+KIND = "_numba-cpu"
 
 # The longest such list: more kinds of machines than share a directory. Entries for a CPU that drops out of
 # the list are used on that CPU only.
@@ -85,7 +85,7 @@ def _book(target: Target) -> Key:
 
 def known(cache: Cache, target: Target) -> list[Target]:
     """Return the targets that a cache may have entries for."""
-    data = cache.get(_book(target))
+    data = cache.get(_book(target), kind=KIND)
     if data is None:
         return []
     try:

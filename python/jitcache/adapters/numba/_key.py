@@ -64,6 +64,10 @@ class KeyParts(NamedTuple):
         """Return the key of the records of compiles."""
         return Key({**self.components, "what": "records"})
 
+    def first_named(self) -> Key:
+        """Return the same key with a name of its own: keys of one name are compared to explain a miss."""
+        return self.first().named(f"{self.name} by source")
+
     def turn(self, target: Target) -> Key:
         """Return the key whose lease a process holds while it compiles for a target."""
         return Key({**self.components, "what": "turn", "cpu": "\n".join(target)})

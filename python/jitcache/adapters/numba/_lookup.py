@@ -18,12 +18,15 @@ from ._record import load, require_nothing_else_made
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from jitcache import Cache, Lease
+    from jitcache import Cache, Key, Lease
 
     from ._seen import Seen
 
+#: The kind of the entries.
+KIND = "numba"
+
 #: The kind of the records of what compiles looked at.
-RECORDS = "numba-records"
+RECORDS = "_numba-records"
 
 #: How many seconds a thread that holds Numba's compiler lock waits for another process.
 LONGEST_LOCKED = 2.0
@@ -48,6 +51,8 @@ class Lookup:
         self.seen: Seen | None = None  # what the compile of data looked at
         self.lease: Lease | None = None
         self.replace = False
+        self.compiled_from = 0.0  # when the compile began
+        self._wanted: Key | None = None  # of the result that the newest record asks for
         self._held = ""
 
     def flags_of(self, how: Any) -> Any:
@@ -66,22 +71,28 @@ class Lookup:
         locked = global_compiler_lock.is_locked()
         with _lock():
             if locked and _holding[turn.hex]:
+                self._count_miss(cache)
                 return  # the thread that has the lease needs the lock that this thread holds
             _holding[turn.hex] += 1
             self._held = turn.hex
         self.lease = cache.acquire(turn, LONGEST_LOCKED if locked else None, kind=RECORDS)
         if self._get(cache, [self.target]) or self._get(cache, cpu.usable(cache, self.target)):
             self.end()
+        else:
+            self._count_miss(cache)
 
     def _get(self, cache: Cache, targets: Iterable[cpu.Target]) -> bool:
         """Get the entry of a record that matches the present state. Return whether there is one."""
         assert self.parts is not None
-        records = load(cache.get(self.parts.first()))
+        records = load(cache.get(self.parts.first(), kind=RECORDS))
         why: Unkeyable | None = None
         for record in records:
             try:
                 components, seen, found = record.look(self.parts.walker)
-                results = (cache.get(self.parts.result(target, components)) for target in targets)
+                keys = [self.parts.result(target, components) for target in targets]
+                self._wanted = self._wanted or next(iter(keys), None)
+                # Not each of these misses is a miss of the program's: see _count_miss.
+                results = (cache.get(key, kind=RECORDS) for key in keys)
                 data = next((d for d in results if d is not None), None)
                 if data is not None:
                     require_nothing_else_made(self.parts.walker, found)
@@ -92,6 +103,11 @@ class Lookup:
         if why is not None and len(records) == 1:
             raise why
         return False
+
+    def _count_miss(self, cache: Cache) -> None:
+        """Look the result up once more, so that one miss is counted, and its log line says what has changed."""
+        assert self.parts is not None
+        cache.get(self._wanted or self.parts.first_named(), kind=KIND)
 
     def end(self) -> None:
         """Give up the lease, if there still is one."""

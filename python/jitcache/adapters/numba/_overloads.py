@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 import warnings
 from collections import Counter
 from functools import partial
@@ -29,7 +30,7 @@ from ._code import Unkeyable, own_locals
 from ._entry import classes_in, dump_library, dump_result, load_library, load_result
 from ._index import Index
 from ._key import KeyParts, key_parts, options_for, options_of
-from ._lookup import RECORDS, Lookup
+from ._lookup import KIND, RECORDS, Lookup
 from ._placed import placed
 from ._record import MOST, dump, load, record_of
 from ._seen import current, making
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jitcache import Cache
-
-#: The kind of the entries.
-KIND = "numba"
 
 #: Why results were not cached, and how often.
 uncached: Counter[str] = Counter()
@@ -133,6 +131,7 @@ class Overloads:
             if self._enabled:
                 self._try_to_look_up(lookup)
             with making():
+                lookup.compiled_from = time.monotonic()
                 yield lookup
         finally:
             lookups.pop()
@@ -194,12 +193,13 @@ class Overloads:
             return
         key = lookup.parts.result(lookup.target, components)
         # Replaced, because an entry that is there already may be damaged.
-        if not self._cache.put(key, data, attributes=self._attributes(lookup), kind=KIND, replace=True):
+        attributes, took = self._attributes(lookup), time.monotonic() - lookup.compiled_from
+        if not self._cache.put(key, data, attributes=attributes, kind=KIND, replace=True, seconds=took):
             refuse(self._cache.last_reason, self)
             return
-        records = load(self._cache.get(first))
+        records = load(self._cache.get(first, kind=RECORDS))
         if record not in records:
-            self._cache.put(first, dump([record, *records][:MOST]), kind=RECORDS, replace=True)
+            self._cache.put(lookup.parts.first_named(), dump([record, *records][:MOST]), kind=RECORDS, replace=True)
         if self._fresh is not None:
             self._fresh.add(first.hex)
         cpu.note(self._cache, lookup.target)

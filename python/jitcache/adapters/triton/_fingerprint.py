@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from jitcache import Cache
 
 #: The kind of the entry that has the answer.
-KIND = "triton-key"
+KIND = "_triton-key"
 
 # Audit events that look at nothing outside: those of imports, by which Triton's function finds the sources of modules.
 # This is an allow-list: any other event counts.
@@ -101,7 +101,7 @@ def _remembered(cache: Cache, computes: Callable[[], str]) -> str:
     source = computes.__code__.co_filename
     # Inodes and times are valid on one machine only.
     key = Key({"triton fingerprint of": source}, machine=machine(), python=sys.version).named("triton_key")
-    known = _known(cache.get(key))
+    known = _known(cache.get(key, kind=KIND))
     if known is not None:
         return known
     started = time.time_ns()

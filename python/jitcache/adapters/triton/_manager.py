@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -72,6 +73,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         self._turns: dict[str, Turn] = {}
         self._made: dict[str, bytes] = {}
         self._placed: dict[str, str] = {}
+        self._looked: dict[str, float] = {}  # when an entry was looked up, which is when its compile begins
         self._in_group = False
         self._seen: dict[str, Any] = {}  # local variables of the function of Triton's that looks up
         self._meanings: list[str] = []
@@ -156,6 +158,7 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         if name in self._turns:
             return None
         lease = self._jitcache.acquire(self._key(name), kind=KIND)
+        self._looked[name] = time.monotonic()
         if lease.data is None:
             self._turns[name] = Turn(lease, frame)
         return lease.data
@@ -165,7 +168,15 @@ class Manager(FileCacheManager):  # type: ignore[misc]  # Triton may be absent w
         turn = self._turns.pop(name, None)
         stored = None if turn is None else turn.commit(data, attributes)
         if stored is None:  # there was an entry, or the turn is over: replace what is there
-            stored = self._jitcache.put(self._key(name), data, attributes=attributes, kind=KIND, replace=True)
+            began = self._looked.get(name)
+            stored = self._jitcache.put(
+                self._key(name),
+                data,
+                attributes=attributes,
+                kind=KIND,
+                replace=True,
+                seconds=None if began is None else time.monotonic() - began,
+            )
         if not stored:
             reason = self._jitcache.last_reason
             refuse(reason, name)
