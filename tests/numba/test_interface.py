@@ -230,3 +230,18 @@ def test_doctor_says_that_numba_cuda_is_not_covered(project: Project) -> None:
     assert "numba-cuda    not covered" in said.splitlines()[-1]
     as_json = subprocess.run([*command, "-json"], env=env, capture_output=True, text=True, check=True).stdout
     assert "numba-cuda" not in json.loads(as_json)
+
+
+def test_functions_are_cached_in_fips_mode(project: Project) -> None:
+    """There Python has SHA-1 and SHA-2, and refuses other hashes."""
+    project.write(app=ALL)
+    refused = """
+        import hashlib
+        def refused(*args, **options):
+            raise ValueError("[digital envelope routines] unsupported")
+        for name in ("blake2b", "blake2s", "md5"):
+            setattr(hashlib, name, refused)
+    """
+    use = textwrap.dedent(refused) + "import app; print(app.use())"
+    assert ours(project.check(use).compiled) == NAMES
+    assert ours(project.check(use).compiled) == set()

@@ -139,7 +139,7 @@ def package_content(folder: str) -> tuple[str, bytes]:
 
 
 def _files_of(folder: str, listed: str, found: os.stat_result) -> bytes:
-    whole = hashlib.blake2b(os.path.basename(folder).encode(), digest_size=16)
+    whole = hashlib.sha256(os.path.basename(folder).encode())
     with open(listed, "rb") as file:
         lines = file.read().splitlines()
     site = os.path.dirname(folder) + os.sep
@@ -152,7 +152,7 @@ def _files_of(folder: str, listed: str, found: os.stat_result) -> bytes:
             continue
         if _is_another(path, line, found, path in imported):
             whole.update(content(path, imported=True) if os.path.exists(path) else b"gone")
-    return whole.digest()
+    return whole.digest()[:16]
 
 
 def _is_another(path: str, line: bytes, listed: os.stat_result, imported: bool) -> bool:

@@ -43,7 +43,7 @@ def python_version() -> bytes:
         flags,
         hashes,
     )
-    return hashlib.blake2b(repr((said, __version__)).encode(), digest_size=16).digest()
+    return hashlib.sha256(repr((said, __version__)).encode()).digest()[:16]
 
 
 #: One, a number that is too small to change it, the smallest normal number, and the smallest of all. They are no
@@ -90,7 +90,7 @@ def _letters(locale: str) -> str:  # noqa: ARG001 - the one that is set
     every = bytes(range(256))
     letters = re.findall(rb"(?L)\w", every)
     cased = [c for c in letters if len(re.findall(b"(?Li)" + re.escape(c), every)) > 1]
-    return hashlib.blake2b(b"".join(letters) + b" " + b"".join(cased), digest_size=8).hexdigest()
+    return hashlib.sha256(b"".join(letters) + b" " + b"".join(cased)).hexdigest()[:16]
 
 
 def _rounding() -> tuple[bool, ...]:
