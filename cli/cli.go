@@ -126,7 +126,8 @@ func (c *command) root() *ffcli.Command {
 		ShortHelp: "inspect and maintain a compile cache", FlagSet: flags,
 		LongHelp: "The exit status is 0 for success, 1 if the answer is no (no such entry, damaged\n" +
 			"entries, nothing would be cached), and 2 for wrong use or a failure.\n" +
-			"A KEY is the name of an entry, or enough of the key's hex digits to be unique.",
+			"A KEY is the name of an entry, or enough of the key's hex digits to be unique. All commands\n" +
+			"but rm take a part of the name too: f or m.f for m.f(int64), or the beginning of it.",
 	}
 	root.Subcommands = []*ffcli.Command{
 		c.run(), c.stats(), c.report(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,8 +17,8 @@ import (
 )
 
 // resolve returns the entry that an argument means, with nothing but its key set. The
-// argument is the entry's name, or the first hex digits of its key, enough of them to be
-// unambiguous.
+// argument is the entry's whole name, or the first hex digits of its key, enough of them to
+// be unambiguous.
 func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
 	ids, err := s.Match(strings.ToLower(arg))
 	if err != nil {
@@ -74,9 +75,19 @@ func (c *command) ambiguous(arg, what string, entries []*core.Listed) error {
 	return wrong(fmt.Sprintf("%s: %s; give a key", arg, what))
 }
 
-// find returns the entry that an argument means.
+// find returns the entry that an argument means. The argument may be a part of its name, see
+// fits; rm does not take such.
 func (c *command) find(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
 	meant, err := c.resolve(cache, s, arg)
+	if errors.As(err, new(no)) {
+		name, partial := c.nameOfEntries(cache, arg)
+		if partial != nil {
+			return nil, partial
+		}
+		if name != "" {
+			meant, err = c.resolve(cache, s, name)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -43,24 +44,35 @@ func (c *command) explain() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		name := args[0]
-		records := s.LastNamed(name)
-		if len(records) == 0 {
-			e, err := c.find(cache, s, name)
-			if err != nil {
-				return err
-			}
-			if name = e.Name; name == "" {
-				return no(fmt.Sprintf("entry %s has no name, so there is nothing to compare it with", args[0]))
-			}
-			records = s.LastNamed(name)
+		name, err := c.explained(cache, s, args[0])
+		if err != nil {
+			return err
 		}
-		x := explanation(s, name, records)
+		x := explanation(s, name, s.LastNamed(name))
 		if c.asJSON {
 			return c.printJSON(x)
 		}
 		return c.printExplanation(x)
 	})
+}
+
+// explained returns the name that an argument means: a name, a part of one, or the first
+// digits of a key.
+func (c *command) explained(cache *core.Cache, s *store.Store, arg string) (string, error) {
+	if ids, err := s.Match(strings.ToLower(arg)); err != nil || len(ids) == 0 || len(s.LastNamed(arg)) > 0 {
+		name, err := c.nameOfRecords(s, arg)
+		if name != "" || err != nil {
+			return name, err
+		}
+	}
+	e, err := c.find(cache, s, arg)
+	switch {
+	case err != nil:
+		return "", err
+	case e.Name == "":
+		return "", no(fmt.Sprintf("entry %s has no name, so there is nothing to compare it with", arg))
+	}
+	return e.Name, nil
 }
 
 func explanation(s *store.Store, name string, records []store.Named) *explained {

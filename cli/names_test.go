@@ -64,6 +64,88 @@ func TestNameThatIsTheBeginningOfAKeySaysSo(t *testing.T) {
 	}
 }
 
+const numba = "m.saxpy(float64, array(float64, 1d, C))"
+
+func TestPartOfANameMeansIt(t *testing.T) {
+	u := newAccount(t)
+	k := u.put("a", numba, "numba", "code")
+	u.put("b", "m.saxpy_all(float64)", "numba", "other")
+	u.put("c", numba+" by source", "_numba-records", "records")
+	u.put("d", "unrelated", "cubin", "other")
+	for _, part := range []string{numba, "saxpy", "m.saxpy", "m.saxpy(", "saxpy(float64, a"} {
+		for _, args := range [][]string{{"show"}, {"path"}, {"explain"}} {
+			if byKey, byPart := u.ok(append(args, k.ID.String())...), u.ok(append(args, part)...); byKey != byPart {
+				t.Errorf("%v %s: %q, want %q", args, part, byPart, byKey)
+			}
+		}
+		if out := u.ok("export", part, "-"); out != "code" {
+			t.Errorf("export %s: %q", part, out)
+		}
+	}
+	u.ok("rm", numba)
+	if out := u.ok("explain", "saxpy"); !strings.Contains(out, numba) || !strings.Contains(out, "absent") {
+		t.Errorf("explain what was removed: %s", out)
+	}
+	if out, _, status := u.run("rm", "saxpy_all"); out != "" || status != exitNo {
+		t.Errorf("rm takes a part of a name: status %d, %q", status, out)
+	}
+}
+
+func TestPartOfSeveralNamesListsThem(t *testing.T) {
+	u := newAccount(t)
+	u.put("a", "m.saxpy(int64)", "numba", "one")
+	u.put("b", "m.saxpy(float64)", "numba", "two")
+	u.put("c", "other.saxpy(float64)", "numba", "three")
+	u.put("d", "m.saxpy(float64) by source", "_numba-records", "records")
+	for part, want := range map[string][]string{
+		"saxpy": {"m.saxpy(int64)", "m.saxpy(float64)", "other.saxpy(float64)"}, "m.sax": {"m.saxpy(int64)", "m.saxpy(float64)"},
+	} {
+		for _, command := range []string{"show", "path", "explain"} {
+			out, errs, status := u.run(command, part)
+			if status != exitFail || out != "" || !strings.Contains(errs, strconv.Itoa(len(want))+" names fit") ||
+				strings.Contains(errs, "by source") {
+				t.Errorf("%s %s: status %d, %q", command, part, status, errs)
+			}
+			for _, name := range want {
+				if !strings.Contains(errs, "  "+name+"\n") {
+					t.Errorf("%s %s does not list %s: %q", command, part, name, errs)
+				}
+			}
+		}
+	}
+	for n := range maxShown + 5 {
+		u.put("e"+strconv.Itoa(n), "many.f("+strconv.Itoa(n)+")", "numba", "code")
+	}
+	if _, errs, _ := u.run("show", "many"); strings.Count(errs, "many.f(") != maxShown || !strings.Contains(errs, "and 5 more") {
+		t.Errorf("%q", errs)
+	}
+}
+
+func TestFitsOfNames(t *testing.T) {
+	for _, c := range []struct {
+		arg, name string
+		want      fit
+	}{
+		{"m.f(int64)", "m.f(int64)", isName},
+		{"f", "m.f(int64)", isBare},
+		{"m.f", "m.f(int64)", isBare},
+		{"a::f", "b::a::f<int>", isBare},
+		{"saxpy.cu", "src/saxpy.cu", isBare},
+		{"gcc", "gcc -c a.c", isBare},
+		{"saxpy", "src/saxpy.cu", begins},
+		{"f(int", "m.f(int64)", begins},
+		{"m.", "m.f(int64)", begins},
+		{"int64", "m.f(int64)", fitsNot},
+		{"x", "m.f(x.y)", fitsNot},
+		{"axpy", "m.saxpy", fitsNot},
+		{"f", "", fitsNot},
+	} {
+		if got := fits(c.arg, c.name); got != c.want {
+			t.Errorf("%s in %s: %d, want %d", c.arg, c.name, got, c.want)
+		}
+	}
+}
+
 func TestFlagsMayStandAnywhere(t *testing.T) {
 	u := newAccount(t)
 	k := u.put("a", "saxpy", "cubin", "code")

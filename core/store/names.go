@@ -39,7 +39,7 @@ type nameRecord struct {
 }
 
 func (r *nameRecord) name() string {
-	if len(r.entries) == 0 {
+	if r == nil || len(r.entries) == 0 {
 		return ""
 	}
 	return r.entries[0].Key.Name
@@ -182,6 +182,25 @@ func (s *Store) LastNamed(name string) []Named {
 		}
 	}
 	return nil
+}
+
+// EachName calls fn for the last entry of every name that is known, in no order.
+func (s *Store) EachName(fn func(Named)) {
+	for i := range shards {
+		fd, _, e := s.openToRead("names/" + shardName(i))
+		if e != 0 {
+			continue
+		}
+		for set := range int64(sets) {
+			records, _ := readSet(fd, set*setSize)
+			for _, r := range records {
+				if r.name() != "" {
+					fn(r.entries[0])
+				}
+			}
+		}
+		closeFd(fd)
+	}
 }
 
 // forgetNames empties the table.

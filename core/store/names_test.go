@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -97,5 +98,21 @@ func TestNameWithTooManyComponentsIsNotRemembered(t *testing.T) {
 	}
 	if _, why := get(t, s, k); why != None {
 		t.Error(why)
+	}
+}
+
+func TestEveryNameIsListedWithItsLastEntry(t *testing.T) {
+	s := open(t)
+	want := map[string]key.ID{}
+	for i := range 40 {
+		k := testKey(t, i)
+		k.Name = fmt.Sprintf("f%d", i%20)
+		put(t, s, k, []byte("code"))
+		want[k.Name] = k.ID
+	}
+	got := map[string]key.ID{}
+	s.EachName(func(n Named) { got[n.Key.Name] = n.Key.ID })
+	if !maps.Equal(got, want) {
+		t.Errorf("%d names, want %d", len(got), len(want))
 	}
 }
