@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +58,7 @@ const statusTimeout = 2 * time.Second
 func remotes(cache *core.Cache) []remoteRow {
 	rows := []remoteRow{}
 	for _, r := range cache.Remotes() {
-		row := remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes}
+		row := remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes, Sends: cache.Sends(r)}
 		if r.Refused == "" {
 			row.Waiting = cache.Waiting(r)
 			helper, err := r.Status(statusTimeout)
@@ -75,21 +75,25 @@ func remotes(cache *core.Cache) []remoteRow {
 
 func (c *command) remoteStatus(cache *core.Cache) error {
 	rows := remotes(cache)
-	if c.asJSON {
-		return c.printJSON(rows)
-	}
-	for _, r := range rows {
-		fmt.Fprintf(c.stdout, "%s (%s): %s\n", r.URL, r.Source, cmp.Or(r.Refused+r.Error, string(r.Helper)))
-	}
-	if len(rows) == 0 {
+	if len(rows) == 0 && !c.asJSON {
 		return no("there is no remote: set JITCACHE_REMOTE, or remotes in a settings file")
 	}
-	return nil
+	return c.print(rows, func(w io.Writer) { printRemotes(w, rows) })
 }
 
 func (c *command) flushRemotes(cache *core.Cache, timeout time.Duration) error {
 	left := append([]string{}, cache.FlushRemotes(timeout)...)
-	said := c.answer(map[string]any{"waiting": left}, func() {})
+	unsent := []string{}
+	for _, r := range cache.Remotes() {
+		if r.Writes && !cache.Sends(r) {
+			unsent = append(unsent, r.URL)
+		}
+	}
+	said := c.answer(map[string]any{"waiting": left, "no_signing_key": unsent}, func() {
+		for _, url := range unsent {
+			fmt.Fprintf(c.stdout, "%s: %s\n", line(url), sendsNothing)
+		}
+	})
 	if len(left) > 0 {
 		return no("entries still wait to be sent to " + strings.Join(left, ", "))
 	}

@@ -159,6 +159,9 @@ func (c *command) sign() *ffcli.Command {
 		if err != nil {
 			return err
 		}
+		if exposed := trust.Exposed(*file); exposed != "" && *file != set.Value { // else the cache has said it
+			fmt.Fprintf(c.stderr, "jitcache: warning: %s\n", exposed)
+		}
 		if s.Refuses() != store.None {
 			return fmt.Errorf("%s: %v", s.Root(), s.Refuses())
 		}

@@ -81,7 +81,7 @@ func (c *Cache) claimant() *Remote {
 		return nil
 	}
 	for _, r := range c.remotes.used {
-		if r.Reads && r.Writes && (r.client.Unsigned || c.signer != nil) {
+		if r.Reads && c.Sends(r) {
 			return r
 		}
 	}

@@ -307,6 +307,12 @@ func (c *Cache) tell() {
 // Status returns the helper's description of itself, as JSON.
 func (r *Remote) Status(within time.Duration) ([]byte, error) { return r.client.Status(within) }
 
+// Sends reports whether results of this process are sent to a remote. They are not if they
+// are not signed, and the remote wants signatures.
+func (c *Cache) Sends(r *Remote) bool {
+	return r.Writes && r.client != nil && (r.client.Unsigned || c.signer != nil)
+}
+
 // Waiting returns how many entries of the directory wait to be sent to a remote.
 func (c *Cache) Waiting(r *Remote) int {
 	if c.store == nil || r.client == nil {

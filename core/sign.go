@@ -31,6 +31,9 @@ func (c *Cache) openSigner() {
 		c.log.warn("signing key", "what is stored is not signed (%s): %v", set.Source, err)
 		return
 	}
+	if exposed := trust.Exposed(set.Value); exposed != "" {
+		c.log.warn("signing key is exposed", "%s", exposed)
+	}
 	c.signer = &s
 }
 

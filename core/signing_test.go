@@ -146,3 +146,25 @@ func TestKeyIsTrustedForWhatWasMadeFromATimeOn(t *testing.T) {
 		t.Errorf("%v", states)
 	}
 }
+
+func TestSigningKeyThatOthersMayReadIsWarnedOf(t *testing.T) {
+	for _, mode := range []os.FileMode{0o600, 0o644} {
+		told.Clear()
+		path := filepath.Join(t.TempDir(), "secret")
+		secret, err := trust.NewSecret()
+		if err == nil {
+			err = trust.WriteSecret(path, secret)
+		}
+		if err == nil {
+			err = os.Chmod(path, mode)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, warned := trusting(t, env{"JITCACHE_SIGNING_KEY_FILE": path})
+		c := open(t, o)
+		if exposed := mode != 0o600; strings.Contains(*warned, path+": others may read the signing key") != exposed || c.signer == nil {
+			t.Errorf("%04o: warned of %q", mode, *warned)
+		}
+	}
+}

@@ -378,6 +378,13 @@ func TestSettingsAreReadAndPasswordsAreNotShown(t *testing.T) {
 			t.Errorf("%s: %+v, %v", bad, all, problems)
 		}
 	}
+	for url, shown := range map[string]string{
+		"cache.example:6379": "cache.example:6379", "u:hunter2@h": "…@h", "ftp://u:hunter2@h": "ftp://u:…@h", "/srv/cache|trust=unsigned": "/srv/cache",
+	} {
+		if _, problems := Parse(url); len(problems) != 1 || !strings.HasPrefix(problems[0], "the remote "+shown+" is no URL of redis, ") {
+			t.Errorf("%s: %q", url, problems)
+		}
+	}
 	for url, want := range map[string]string{
 		"redis://u:hunter2@h:1/2": "redis://u:…@h:1/2", "redis://:hunter2@h": "redis://:…@h", "redis://h:1/x@y": "redis://h:…@y",
 		"http://u:hun/ter2@h/p": "http://u:…@h/p", "file:///d": "file:///d", "redis://h": "redis://h",

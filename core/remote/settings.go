@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -25,7 +26,7 @@ func Parse(text string) (all []Setting, problems []string) {
 		s := Setting{URL: parts[0]}
 		scheme, _, ok := strings.Cut(s.URL, "://")
 		if !ok || !slices.Contains(Schemes, scheme) {
-			problems = append(problems, "a remote is no URL of "+strings.Join(Schemes, ", "))
+			problems = append(problems, fmt.Sprintf("the remote %s is no URL of %s", s.Shown(), strings.Join(Schemes, ", ")))
 			continue
 		}
 		bad := ""
@@ -56,7 +57,10 @@ func Parse(text string) (all []Setting, problems []string) {
 // may have a token.
 func (s *Setting) Shown() string {
 	scheme, rest, ok := strings.Cut(s.URL, "://")
-	if !ok {
+	if !ok { // no URL, maybe for want of its scheme
+		if at := strings.LastIndexByte(s.URL, '@'); at >= 0 {
+			return "…" + s.URL[at:]
+		}
 		return s.URL
 	}
 	if scheme == "http" || scheme == "https" {

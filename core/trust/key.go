@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // Public is a public key, by which signatures are verified.
@@ -78,6 +79,21 @@ func ReadSecret(path string) (s Secret, err error) {
 		return Secret{ed25519.NewKeyFromSeed(seed)}, nil
 	}
 	return s, fmt.Errorf("%s: there is no secret key in it", path)
+}
+
+// Exposed says that others may read a secret key, "" if they may not. As with ssh, only a
+// file of this user's is asked: for another's, such as one that root provides to a
+// container, its owner decides who reads it.
+func Exposed(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: others may read the signing key (mode %04o), and sign as you; to end that: chmod go= %s", path, info.Mode().Perm(), path)
 }
 
 // WriteSecret writes a key to a new file that only this user may read. It fails if the
