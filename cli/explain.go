@@ -30,6 +30,7 @@ type explained struct {
 	Added   []string          `json:"added,omitempty"`
 	Removed []string          `json:"removed,omitempty"`
 	Parts   map[string]string `json:"components"`
+	Refused *core.Refusal     `json:"refused,omitempty"` // why a later result was not stored
 }
 
 type explainedEntry struct {
@@ -49,6 +50,7 @@ func (c *command) explain() *ffcli.Command {
 			return err
 		}
 		x := explanation(s, name, s.LastNamed(name))
+		x.Refused = cache.LastRefusal(name)
 		if c.asJSON {
 			return c.printJSON(x)
 		}
@@ -111,6 +113,9 @@ func (c *command) printExplanation(x *explained) error {
 			difference = "no component; the caller gave the whole key"
 		}
 		fmt.Fprintf(w, "difference\t%s\n", line(difference))
+	}
+	if x.Refused != nil {
+		fmt.Fprintf(w, "not stored\t%s\t%s: %s\n", x.Refused.Time.Format("2006-01-02 15:04:05"), x.Refused.Reason, line(x.Refused.Why))
 	}
 	for _, label := range sorted(x.Parts) {
 		fmt.Fprintf(w, "component\t%s\t%s\n", line(label), x.Parts[label])

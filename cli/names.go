@@ -100,15 +100,17 @@ func (c *command) nameOfEntries(cache *core.Cache, arg string) (string, error) {
 	return c.oneOf(arg, names)
 }
 
-// nameOfRecords returns the name under which something was stored, whether it is still
-// there or not, that an argument means; "" if there is none.
+// nameOfRecords returns the name that an argument means, of those under which something was
+// stored, whether it is still there or not, or was refused; "" if there is none.
 func (c *command) nameOfRecords(s *store.Store, arg string) (string, error) {
 	if len(s.LastNamed(arg)) > 0 {
 		return arg, nil
 	}
 	names := meant(arg, func(take func(string)) {
 		s.EachName(func(n store.Named) {
-			if !core.IsInternal(n.Key.Kind) {
+			if of, ok := core.RefusedName(n.Key.Kind, n.Key.Name); ok {
+				take(of)
+			} else if !core.IsInternal(n.Key.Kind) {
 				take(n.Key.Name)
 			}
 		})

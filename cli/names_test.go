@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"jitcache/core"
+	"jitcache/core/key"
+	"jitcache/core/store"
 )
 
 func TestNamesAreTakenWhereKeysAre(t *testing.T) {
@@ -328,5 +330,30 @@ func TestShellsAreOfferedWhatMayCome(t *testing.T) {
 		if strings.Contains(strings.Join(got, ""), "jacobian") || want == "" && got[0] != "" {
 			t.Errorf("%q: %q", words, got)
 		}
+	}
+}
+
+func TestExplainSaysWhatWasInTheWayOfAResult(t *testing.T) {
+	u := newAccount(t)
+	u.put("a", "m.other(int64)", "native", "code")
+	c, err := core.Open(core.Options{Env: func(n string) string { return u.env[n] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"m.solve(int64)", "m.other(int64)"} {
+		c.NotStored(&key.Key{Name: name}, "native", store.Unrepeatable, "/src/solve.h: has a random name")
+	}
+	c.Close()
+	for _, name := range []string{"m.solve(int64)", "solve", "m.other(int64)", "other"} {
+		if out := u.ok("explain", name); !strings.Contains(out, "not repeatable: /src/solve.h: has a random name") {
+			t.Errorf("%s:\n%s", name, out)
+		}
+		if out := u.ok("explain", "-json", name); !strings.Contains(out, `"why": "/src/solve.h: has a random name"`) {
+			t.Errorf("%s:\n%s", name, out)
+		}
+	}
+	u.put("b", "m.other(int64)", "native", "later")
+	if out := u.ok("explain", "other"); strings.Contains(out, "/src/solve.h") {
+		t.Errorf("a result was stored since:\n%s", out)
 	}
 }

@@ -29,6 +29,8 @@ type Explanation struct {
 	Changed []string `json:"changed,omitempty"`
 	Added   []string `json:"added,omitempty"`
 	Removed []string `json:"removed,omitempty"`
+	// Refused is set if a later result of the name was not stored.
+	Refused *Refusal `json:"refused,omitempty"`
 }
 
 // Explain looks a key up without counting it.
@@ -49,7 +51,9 @@ func (c *Cache) Explain(k *key.Key) Explanation {
 	if b != nil {
 		b.Release()
 	}
-	return c.explain(k, why)
+	e := c.explain(k, why)
+	e.Refused = c.LastRefusal(k.Name)
+	return e
 }
 
 func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {

@@ -109,6 +109,7 @@ func (c *Cache) NotStored(k *key.Key, kind string, why store.Reason, what string
 		c.store.Count([]byte(kind), store.Compiles, 1)
 		c.store.CountRefused([]byte(kind), why)
 	}
+	c.noteRefusal(k.Name, why, what)
 	c.log.line(Info, "not stored: %s: %s", label(k.Name, k.ID), what)
 }
 

@@ -160,7 +160,9 @@ func (c *Cache) logPut(it store.Item, why store.Reason) {
 	case store.None:
 		c.log.line(Debug, "stored %s, %d bytes", what, len(it.Payload))
 	case store.InputChange:
-		c.log.line(Info, "not stored: %s: %s", what, c.changedInput(it.Key))
+		in := c.changedInput(it.Key)
+		c.noteRefusal(it.Key.Name, why, in)
+		c.log.line(Info, "not stored: %s: %s", what, in)
 	case store.Off, store.ReadOnly, store.NoDirectory:
 		c.log.line(Debug, "not stored: %s: %v", what, why)
 	default:

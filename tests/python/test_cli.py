@@ -85,6 +85,21 @@ def test_what_a_refused_put_left_is_said_by_doctor(tmp_path: Path) -> None:
     assert "too large" in p.stdout
 
 
+def test_explain_says_which_file_was_in_the_way_of_a_result(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.cu"
+    source.write_text("before")
+    cache = jitcache.Cache(tmp_path / "cache")
+    key = jitcache.Key(source=jitcache.File(source)).named("m.saxpy(float64)")
+    source.write_text("while it was compiled")
+    assert not cache.put(key, b"x")
+    assert cache.explain(key)["refused"]["why"].startswith(str(source))
+    said = command("-directory", tmp_path / "cache", "explain", "saxpy")
+    assert said.returncode == 0, said.stderr
+    assert re.search(rf"^not stored +[-0-9]+ [:0-9]+ +input changed: {source}: ", said.stdout, re.MULTILINE), (
+        said.stdout
+    )
+
+
 def test_reader_that_goes_away_is_no_error(cache: jitcache.Cache) -> None:
     p = subprocess.Popen(
         [sys.executable, "-m", "jitcache", "-directory", cache.stats()["directory"], "ls"],
