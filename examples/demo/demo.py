@@ -37,7 +37,7 @@ for _name in [n for n in os.environ if n.startswith("JITCACHE")]:
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 import compile_log
-import jitcache
+import jitcache.__main__
 import launcher
 import machines
 import ranks
@@ -215,7 +215,9 @@ entries"""
     )
     for row in rows:
         print(f"  {row.file}")
-    print(f"\n$ jitcache stats\n{jitcache_command('stats')}\n")
+    # As it can be typed: the command is not in PATH, and the user's own cache is another.
+    typed = f"JITCACHE_DIR={os.path.relpath(toolchain.cache)} {os.path.relpath(jitcache.__main__.program())} stats"
+    print(f"\n$ {typed}\n{jitcache_command('stats')}\n")
 
 
 def solve(toolchain: Toolchain, bells: compile_log.Bells) -> list[str]:

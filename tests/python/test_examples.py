@@ -118,6 +118,12 @@ def test_demo(tmp_path: Path) -> None:
     assert "native" in text
     assert re.search(r"^  second  0 compiles", text, re.MULTILINE), text
     assert not launcher or re.search(r"^  second  .*, the same file$", text, re.MULTILINE), text
+    (typed,) = re.findall(r"^\$ (.*)$", text, re.MULTILINE)
+    stats = subprocess.run(
+        ["/bin/sh", "-c", typed], env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False
+    )
+    assert stats.returncode == 0, f"{typed}: {stats.stderr}"
+    assert "native" in stats.stdout
     compiled = (folder / "compiles.log").read_text().splitlines()
     for name in names:
         # Once in the first process, once in four at the same time, and once on the first of two machines.

@@ -35,6 +35,15 @@ def own_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
 
+def test_first_lines_about_cuda_name_the_wheels_that_the_demo_installs() -> None:
+    needed = re.findall(r"^nvidia-cuda-(\w+)", (ROOT / "examples/demo/requirements.txt").read_text(), re.MULTILINE)
+    opening = (ROOT / "docs/cuda.md").read_text().partition("```")[0]
+    assert {f"nvidia-cuda-{name}" for name in needed} <= set(re.findall(r"`(nvidia-[\w-]+)`", opening))
+    section = README.partition("## CUDA")[2].partition("\n## ")[0]
+    assert "`nvidia-cuda-nvrtc`" in section
+    assert {f"`-{name}`" for name in needed if name != "nvrtc"} <= set(re.findall(r"`-\w+`", section))
+
+
 def run_python_lines(count: Path, times: int) -> None:
     for _ in range(times):
         assert run([sys.executable, str(ROOT / "tests" / "readme.py"), count]).startswith("10.0 ")
