@@ -53,7 +53,7 @@ test: lib ## the tests that need no root, in ten minutes
 	@$(PY) tests/run.py test
 
 test-all: lib ## make test and make test-push, and tests that take hours more
-	@$(PY) tests/run.py --opened test-all
+	@JITCACHE_TEST_FRESH=1 $(PY) tests/run.py --opened test-all
 
 test-push: lib ## what .ci/run adds to make test: tests that need root, Debian's packages (make deps-ci) or more time
 	@$(PY) tests/run.py push
