@@ -2,9 +2,9 @@
 
 package bundle
 
-// What control builds of the tests go without (package control).
+// Mechanisms, each with the name of the control that takes it out (package control).
 const (
-	checkMembers  = true // members are regular files with the names of entries, in ascending order
-	checkBounds   = true // no more is read of a bundle than its bounds allow
-	sparesDevices = true // a bundle does not replace a device or a pipe
+	checkMembers  = true // anymember: members are regular files with the names of entries, in ascending order
+	checkBounds   = true // anylength: no more is read of a bundle than its bounds allow
+	sparesDevices = true // overdevices: a bundle does not replace a device or a pipe
 )

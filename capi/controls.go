@@ -2,14 +2,10 @@
 
 package main
 
-import "jitcache/core/key"
-
-// What control builds of the tests go without (package control).
+// Mechanisms, each with the name of the control that takes it out (package control).
 const (
-	recovers    = true // a panic ends in the export, not in the host
-	givesUp     = true // a process gives its locks up after a panic
-	limitsProcs = true // the number of threads that run Go code is bounded
+	recovers    = true // norecover: a panic ends in the export, not in the host
+	givesUp     = true // keeplocks: a process gives its locks up after a panic
+	limitsProcs = true // procs: the number of threads that run Go code is bounded
+	sound       = true // panic: no key makes the core panic
 )
-
-// injectPanic panics in a control build, for a key of a certain name.
-func injectPanic(*key.Key) {}

@@ -115,7 +115,9 @@ func keyOf(sealed *C.uint8_t, n C.size_t) *key.Key {
 	if err != nil {
 		panic(err)
 	}
-	injectPanic(k)
+	if !sound && k.Name == "control panic" {
+		panic("injected") // a bug for the tests of panics, which only a control build has
+	}
 	return k
 }
 

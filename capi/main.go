@@ -45,6 +45,8 @@ func init() {
 	runtime.KeepAlive(built)
 	if limitsProcs {
 		runtime.GOMAXPROCS(procs)
+	} else {
+		runtime.GOMAXPROCS(256) // as many as on a large machine
 	}
 	debug.SetMemoryLimit(memoryLimit)
 }

@@ -2,10 +2,10 @@
 
 package command
 
-// What control builds of the tests go without (package control).
+// Mechanisms, each with the name of the control that takes it out (package control).
 const (
-	sweepsTemps  = true // private folders of dead processes are removed from the temp directory
-	sparesLiving = true // those of living processes are not
+	sweepsTemps  = true // notempsweep: what dead processes have left in the temp directory is removed
+	sparesLiving = true // sweepliving: what living processes have in the temp directory is not removed
 
-	refusesElsewhere = true // a result that is a link to a file elsewhere is not kept
+	refusesElsewhere = true // elsewhere: a result that is a link to a file elsewhere is not kept
 )

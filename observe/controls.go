@@ -2,8 +2,8 @@
 
 package observe
 
-// Tests are shown to notice when one of these is taken out (package control):
+// Mechanisms, each with the name of the control that takes it out (package control).
 const (
-	checksRoom  = true // where files may not be large nothing is observed
-	endsInOrder = true // who is cancelled is waited for by those who started it
+	checksRoom  = true // noroom: where files may not be large nothing is observed
+	endsInOrder = true // noorderlyend: who is cancelled is waited for by those who started it
 )

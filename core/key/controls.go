@@ -2,5 +2,5 @@
 
 package key
 
-// What control builds of the tests go without (package control).
-const checkInputs = true // changed inputs are noticed
+// Mechanisms, each with the name of the control that takes it out (package control).
+const checkInputs = true // noinputs: a file that changes while a result is made from it is noticed

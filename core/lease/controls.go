@@ -2,8 +2,8 @@
 
 package lease
 
-// What control builds of the tests go without (package control).
+// Mechanisms, each with the name of the control that takes it out (package control).
 const (
-	enabled  = true // there are leases
-	ownClock = true // a holder's age is not taken from the text of its lock file
+	enabled  = true // nolease: one process compiles, and the others wait for it
+	ownClock = true // anyclock: a holder's age is not taken from the text of its lock file
 )

@@ -2,5 +2,5 @@
 
 package limits
 
-// What control builds of the tests go without (package control).
-const restores = true // the limit on open files is put back
+// Mechanisms, each with the name of the control that takes it out (package control).
+const restores = true // raised: the limit on open files is put back

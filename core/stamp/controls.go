@@ -2,8 +2,8 @@
 
 package stamp
 
-// What control builds of the tests go without (package control).
+// Mechanisms, each with the name of the control that takes it out (package control).
 const (
-	readsFresh   = true // the stamp of a file that changed a moment ago proves nothing
-	doubtsImages = true // stamps on images count only within one mount
+	readsFresh   = true // nofresh: the stamp of a file that changed a moment ago proves nothing
+	doubtsImages = true // noimages: stamps of files on images count only within one mount
 )

@@ -86,6 +86,14 @@ func (s *Store) openFolder(rel string) (int, syscall.Errno) {
 	return s.folderAt(path)
 }
 
+// folderAt opens the folder at a path.
+func (s *Store) folderAt(path string) (int, syscall.Errno) {
+	if !opensAgain {
+		return s.folderKeptOpen(path)
+	}
+	return s.openNow(path)
+}
+
 // openNow opens the folder at a path.
 func (s *Store) openNow(path string) (int, syscall.Errno) {
 	return s.openBelow([]byte(path+"\x00"), unix.O_RDONLY|unix.O_DIRECTORY, 0)

@@ -2,5 +2,5 @@
 
 package wire
 
-// What control builds of the tests go without (package control).
-const bounded = true // no length is believed that is above a bound
+// Mechanisms, each with the name of the control that takes it out (package control).
+const bounded = true // anyvalue: no length is believed that is above a bound

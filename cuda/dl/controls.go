@@ -2,5 +2,5 @@
 
 package dl
 
-// What control builds of the tests go without (package control).
-const forkIsWaited = true // a fork waits for threads that hold the loader's lock
+// Mechanisms, each with the name of the control that takes it out (package control).
+const forkIsWaited = true // noforklock: a fork waits for threads that hold the loader's lock

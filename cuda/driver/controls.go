@@ -2,8 +2,8 @@
 
 package driver
 
-// What control builds of the tests go without (package control).
+// Mechanisms, each with the name of the control that takes it out (package control).
 const (
-	keptOnce  = true // a module is loaded once per context and id
-	knownByID = true // contexts are told apart by their ids, not by their pointers
+	keptOnce  = true // notable: a module is loaded once per context and id
+	knownByID = true // pointer: contexts are told apart by their ids, not by their pointers
 )

@@ -2,5 +2,5 @@
 
 package nvrtc
 
-// What control builds of the tests go without (package control).
-const loadsBuiltins = true // the builtins beside NVRTC are loaded with it
+// Mechanisms, each with the name of the control that takes it out (package control).
+const loadsBuiltins = true // nobuiltins: the builtins beside NVRTC are loaded with it

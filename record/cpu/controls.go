@@ -2,5 +2,5 @@
 
 package cpu
 
-// What control builds of the tests go without (package control).
-const thisOne = true // the processor is this one
+// Mechanisms, each with the name of the control that takes it out (package control).
+const thisOne = true // othercpu: the processor is this one

@@ -2,10 +2,10 @@
 
 package engine
 
-// What control builds of the tests go without (package control).
+// Mechanisms, each with the name of the control that takes it out (package control).
 const (
-	readsPages    = true // what stands beside a status is read, so that its connection serves on
-	endsWaits     = true // a disk that does not answer keeps nobody
-	boundsReplies = true // no length in an answer of Redis is believed that is above a bound
-	sharesFolders = true // whoever may write a shared directory may write what others have made there
+	readsPages    = true // unreadpages: what stands beside a status is read, so that its connection serves on
+	endsWaits     = true // waitsfordisks: a disk that does not answer keeps nobody
+	boundsReplies = true // anyreply: no length in an answer of Redis is believed that is above a bound
+	sharesFolders = true // ownfolders: whoever may write a shared directory may write what others have made there
 )
