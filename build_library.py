@@ -127,7 +127,7 @@ def go_environment(go: runtimes.Release, cc: list[str], portable: str = "") -> d
 
 def define(env: dict[str, str], front: str, ranks: bool) -> None:
     """Add to a build's environment which control the C half is built with, and whether it checks the order of locks."""
-    chosen = "-DJC_ANY_CONTROL" if front == ANY_FRONT else f"-DJC_CONTROL=JC_{front.upper()}"
+    chosen = "-DJC_ANY_CONTROL" if front == ANY_FRONT else f"-DJC_CONTROL={front}"
     defines = [chosen] if front else []
     defines += ["-DJC_RANKS"] if ranks else []
     if defines:
@@ -212,10 +212,10 @@ def check_control(names: str) -> None:
 
 def front_number(name: str) -> int:
     """Return the number of a control of the front; ValueError if capi/controls.h has no such name."""
-    names = re.findall(r"^\tJC_(\w+),", (ROOT / "capi" / "controls.h").read_text(), re.MULTILINE)
-    if name.upper() not in names:
+    names = re.findall(r"^\t(JC_\w+),", (ROOT / "capi" / "controls.h").read_text(), re.MULTILINE)
+    if name not in names:
         raise ValueError(f"capi/controls.h has no control {name!r}")
-    return names.index(name.upper())
+    return names.index(name)
 
 
 def control_flags(names: str) -> tuple[str, str]:

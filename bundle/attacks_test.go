@@ -132,6 +132,8 @@ func attacks() []attack {
 	}
 }
 
+//jitcache:control nochecksum flipped_bit
+//jitcache:control anymember symbolic_link twice
 func TestMemberThatNoBundleHasEndsItWithALineThatNamesIt(t *testing.T) {
 	by := secret(t)
 	all := good(t, 4, by)
@@ -196,6 +198,7 @@ func tree(t *testing.T, dir string) (all string) {
 	return all + string(config)
 }
 
+//jitcache:control takesany
 func TestEntryThatWasChangedHasNoSignatureAnyMore(t *testing.T) {
 	by := secret(t)
 	c := warmed(t, 4, by)
@@ -236,6 +239,7 @@ func TestEntryThatWasChangedHasNoSignatureAnyMore(t *testing.T) {
 	}
 }
 
+//jitcache:control anylength
 func TestBoundsHold(t *testing.T) {
 	by := secret(t)
 	all := good(t, 4, by)
@@ -272,6 +276,7 @@ func bombed(t *testing.T, head, block []byte, count int) []byte {
 	return to.Bytes()
 }
 
+//jitcache:control anylength
 func TestBombIsNotDecompressedBeyondTheBounds(t *testing.T) {
 	bounds := Bounds{Entry: 1 << 20, Total: 64 << 20, Count: 100}
 	large := make([]byte, 1<<20)
@@ -331,6 +336,7 @@ func TestStreamThatRefersTooFarBackIsRefused(t *testing.T) {
 	}
 }
 
+//jitcache:control anylength
 func TestMillionMembersAreTooMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -369,6 +375,8 @@ func TestMillionMembersAreTooMany(t *testing.T) {
 
 // A file that is rewritten while it is read gives what was signed, or an error: only
 // verified bytes are stored.
+//
+//jitcache:control takesany
 func TestBundleThatIsRewrittenWhileItIsReadAddsOnlyWhatWasSigned(t *testing.T) {
 	by := secret(t)
 	c := warmed(t, 60, by)

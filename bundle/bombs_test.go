@@ -10,6 +10,8 @@ import (
 
 // A header may say that the next one is longer, again and again. Package tar reads each
 // before its caller sees any.
+//
+//jitcache:control anylength
 func TestHeaderThatDoesNotEndIsNotReadOn(t *testing.T) {
 	all := good(t, 2)
 	whole := decompressed(t, archive(t, all...))

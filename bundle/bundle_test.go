@@ -184,6 +184,7 @@ func TestBundleIsAnArchiveForTarAndZstd(t *testing.T) {
 	}
 }
 
+//jitcache:control takesany
 func TestOnlyWhatIsSignedByWhoIsTrustedIsAddedUnlessTheUserConsents(t *testing.T) {
 	ci, stranger := secret(t), secret(t)
 	trusts, withdraws := env{"JITCACHE_KEYS": ci.Public().String()}, env{"JITCACHE_KEYS": "withdrawn " + ci.Public().String()}
@@ -284,6 +285,8 @@ func TestCreateLeavesNothingHalf(t *testing.T) {
 }
 
 // Root may name /dev/stdout or /dev/null, as with tar. A file must not take the place of the device.
+//
+//jitcache:control overdevices
 func TestBundleIsNotMadeInPlaceOfADevice(t *testing.T) {
 	c := warmed(t, 3)
 	ids, _ := Choose(t.Context(), c, nil)

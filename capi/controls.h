@@ -1,19 +1,20 @@
 /* controls.h: mechanisms that a control build leaves out, to show that the tests
- * notice. build_library.py --control takes a name of this list; a misspelled one
- * does not compile. */
+ * notice. This is their only declaration; a test names them beside itself
+ * (tests/areas/control_tests.py). build_library.py --front takes a name of this list;
+ * a misspelled one does not compile. */
 #ifndef JC_CONTROLS_H
 #define JC_CONTROLS_H
 
 enum jc_control {
 	JC_EVERYTHING,
 	JC_NO_SIGNALS,   /* Go's start changes the host's signals */
-	JC_NO_ENTER,     /* so does a thread's first call into Go */
+	JC_NO_ENTER,     /* a thread's first call into Go changes the host's signals */
 	JC_NO_STACK,     /* a thread keeps the signal stack that Go gives it */
 	JC_KEEP_STACK,   /* a thread's signal stack is not freed when it ends */
 	JC_NO_COPY,      /* a forked child uses its parent's runtime */
 	JC_NO_LOCKS,     /* fork takes no locks */
 	JC_NO_OWN_FILE,  /* the library's own file is not kept open */
-	JC_NO_PATH,      /* it is not opened again if the host has closed it */
+	JC_NO_PATH,      /* the library's own file is not opened again if the host has closed it */
 	JC_NO_VERSION,   /* a file of another version is copied too */
 	JC_COPY_WATCHES, /* a copy registers fork handlers of its own */
 	JC_SLOW_COPY,    /* a copy takes more than ten times as long as it may */

@@ -136,6 +136,7 @@ func shell(script string) *Spec {
 	return &Spec{Args: []string{"/bin/sh", "-c", script}, Output: ".out", Kind: "native", Withhold: true}
 }
 
+//jitcache:control elsewhere
 func TestWhatALinkLeadsToIsKeptOnlyIfTheCommandHasMadeIt(t *testing.T) {
 	c, file := open(t, filepath.Join(t.TempDir(), "cache")), filepath.Join(t.TempDir(), "file")
 	for _, text := range []string{"one", "two"} {
@@ -171,6 +172,7 @@ func TestWorksWithoutACache(t *testing.T) {
 	}
 }
 
+//jitcache:control nolease
 func TestManyAtOnceRunOneCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	caches := make([]*core.Cache, 6)

@@ -25,6 +25,7 @@ func others(t *testing.T, mode uint32) (dir string, o Options, warned *string) {
 
 var writable = []uint32{0o775, 0o777, 0o1777, 0o2770, 0o757}
 
+//jitcache:control nodegrade
 func TestResultsOfARefusedDirectoryAreKeptInMemory(t *testing.T) {
 	for _, mode := range writable {
 		dir, o, warned := others(t, mode)
@@ -47,6 +48,7 @@ func TestResultsOfARefusedDirectoryAreKeptInMemory(t *testing.T) {
 	}
 }
 
+//jitcache:control nodegrade
 func TestCountersWithoutADirectoryAreThoseOfTheProcess(t *testing.T) {
 	_, o, _ := others(t, 0o775)
 	c := open(t, o)

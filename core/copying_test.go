@@ -51,6 +51,7 @@ func given(t *testing.T, k *key.Key, memory string) (*Cache, string) {
 	return c, to
 }
 
+//jitcache:control nosettling
 func TestWhatARemoteHasGivenIsInTheDirectoryForAllWhoAsk(t *testing.T) {
 	k := testKey(t, "n", "1")
 	entries := func(c *Cache) int {
@@ -188,6 +189,7 @@ func waitForCopies(t *testing.T, c *Cache, keys []*key.Key, want int) {
 	}
 }
 
+//jitcache:control nopause
 func TestNothingIsCopiedBeforeTheProgramPausesOrAsks(t *testing.T) {
 	c, keys := filled(t, time.Hour, mostCopies/2, 10)
 	time.Sleep(100 * time.Millisecond)

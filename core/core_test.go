@@ -235,6 +235,7 @@ func TestAttributesAreAJSONObject(t *testing.T) {
 	}
 }
 
+//jitcache:control noinputs
 func TestChangedInputIsHandedBackAndNotKept(t *testing.T) {
 	for _, directory := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "header")
@@ -339,7 +340,7 @@ func TestDamagedEntryIsAWarningOnce(t *testing.T) {
 	}
 }
 
-// Control nolease must fail this.
+//jitcache:control nolease
 func TestOneOfManyCachesCompiles(t *testing.T) {
 	o := in(t)
 	k := testKey(t, "a", "x")

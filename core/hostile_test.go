@@ -12,6 +12,8 @@ import (
 
 // An attacker who may write a layer replaces a file by a shorter good one after its size
 // was read, and before its content is.
+//
+//jitcache:control shorter
 func TestFileOfALayerThatHasShrunkWhenItIsReadIsAMiss(t *testing.T) {
 	k, by := testKey(t, "n", "1"), secret(t)
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})

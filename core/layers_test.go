@@ -74,6 +74,7 @@ func files(t *testing.T, c *Cache) int {
 	return n
 }
 
+//jitcache:control nolayers
 func TestLookupGoesOnToTheLayersInTheirOrder(t *testing.T) {
 	a, b, none := testKey(t, "n", "a"), testKey(t, "n", "b"), testKey(t, "n", "none")
 	first, second := image(t, map[*key.Key]string{a: "first"}), image(t, map[*key.Key]string{a: "second", b: "second"})
@@ -111,6 +112,7 @@ func TestLookupGoesOnToTheLayersInTheirOrder(t *testing.T) {
 	}
 }
 
+//jitcache:control nolayers
 func TestOnlyOneCompilesAndOnlyWhatNoLayerHas(t *testing.T) {
 	there, missing := testKey(t, "n", "there"), testKey(t, "n", "missing")
 	o, _ := over(t, image(t, map[*key.Key]string{there: "image"}))
@@ -201,6 +203,7 @@ func TestNothingIsEverWrittenToALayer(t *testing.T) {
 	}
 }
 
+//jitcache:control anyowner
 func TestLayerThatOthersMayWriteIsRefusedAndTheWarningNamesTheRule(t *testing.T) {
 	k := testKey(t, "n", "1")
 	for _, mode := range []os.FileMode{0o775, 0o757, 0o777 | os.ModeSticky} {
@@ -227,6 +230,7 @@ func TestLayerThatOthersMayWriteIsRefusedAndTheWarningNamesTheRule(t *testing.T)
 	}
 }
 
+//jitcache:control anyowner
 func TestEntryOfALayerThatOthersMayWriteIsNotUsed(t *testing.T) {
 	k := testKey(t, "n", "1")
 	dir := image(t, map[*key.Key]string{k: "image"})
@@ -281,6 +285,7 @@ func TestLayersOwnSettingsAreNoOnesBusiness(t *testing.T) {
 	}
 }
 
+//jitcache:control nocopies
 func TestWhatIsFoundOnANetworkIsCopied(t *testing.T) {
 	k := testKey(t, "n", "1")
 	dir := image(t, map[*key.Key]string{k: "image"})
@@ -389,6 +394,7 @@ func TestModesHoldForLayersToo(t *testing.T) {
 	}
 }
 
+//jitcache:control nolayers
 func TestLayersServeACacheWithoutADirectory(t *testing.T) {
 	k, missing := testKey(t, "n", "1"), testKey(t, "n", "2")
 	dir := image(t, map[*key.Key]string{k: "image"})
@@ -465,6 +471,7 @@ func opened(t *testing.T, c *Cache, k *key.Key) Opened {
 	return o
 }
 
+//jitcache:control nolayers
 func TestFileThatTheFrontHasOpenedInALayerIsReadAsTheLayersOwn(t *testing.T) {
 	k, other, absent := testKey(t, "n", "1"), testKey(t, "n", "2"), testKey(t, "n", "3")
 	first := image(t, map[*key.Key]string{other: "first"})
@@ -511,6 +518,7 @@ func TestFileThatTheFrontHasOpenedInALayerIsReadIntoABuffer(t *testing.T) {
 	}
 }
 
+//jitcache:control anyowner
 func TestFileThatTheFrontHasOpenedIsNotBelievedMoreThanItsLayer(t *testing.T) {
 	k := testKey(t, "n", "1")
 	bad, good := image(t, map[*key.Key]string{k: "bad"}), image(t, map[*key.Key]string{k: "good"})

@@ -48,7 +48,7 @@ func atFirstClose(t *testing.T) (read <-chan struct{}, goOn func()) {
 	return there, sync.OnceFunc(func() { close(wait) })
 }
 
-// Control noorder must fail this.
+//jitcache:control noorder
 func TestWhatWasReadBeforeAChangeIsNotKeptAfterIt(t *testing.T) {
 	for name, c := range changes {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,9 @@ func TestWhatWasReadBeforeAChangeIsNotKeptAfterIt(t *testing.T) {
 }
 
 // The same the other way round: a put that is slow to return must not bring its entry back
-// if it was removed meanwhile. Control noorder must fail this.
+// if it was removed meanwhile.
+//
+//jitcache:control noorder
 func TestPutThatEndsAfterARemoveIsNotKept(t *testing.T) {
 	for name, c := range changes {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +166,8 @@ func (r *register) look(t *testing.T, c *Cache, how string) {
 
 // Readers beside writers, with a tier that has room for all entries, and one that has room
 // for few: an entry that a call has replaced or removed is never seen after the call.
-// Control noorder must fail this.
+//
+//jitcache:control noorder
 func TestNoLookupGivesWhatWasReplacedOrRemovedBeforeItBegan(t *testing.T) {
 	for _, memory := range []string{"1M", "2000"} {
 		t.Run(memory, func(t *testing.T) {
@@ -205,7 +208,8 @@ func TestNoLookupGivesWhatWasReplacedOrRemovedBeforeItBegan(t *testing.T) {
 }
 
 // When all calls have returned, memory and disk agree, whichever call was the last.
-// Control noorder must fail this.
+//
+//jitcache:control noorder
 func TestMemoryAndDiskAgreeWhenConcurrentChangesHaveEnded(t *testing.T) {
 	o := in(t)
 	c := open(t, o)

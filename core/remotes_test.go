@@ -91,6 +91,7 @@ func TestEntryOfARemoteIsTheSignedOneOfItsKeyOrNone(t *testing.T) {
 	}
 }
 
+//jitcache:control noresting
 func TestMissSaysThatNoRemoteWasAskedAndWhy(t *testing.T) {
 	defer func(was func() string) { StorageProgram, remote.Spent = was, remote.Budget{} }(StorageProgram)
 	StorageProgram = func() string { return "/bin/false" }

@@ -53,6 +53,7 @@ func trusting(t *testing.T, more env, layers ...string) (Options, *string) {
 	return o, warned
 }
 
+//jitcache:control nocopies
 func TestSignedEntryOfALayerThatAnybodyMayWriteIsVerifiedAndCopied(t *testing.T) {
 	k, by := testKey(t, "n", "1"), secret(t)
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})
@@ -86,6 +87,7 @@ func TestSignedEntryOfALayerThatAnybodyMayWriteIsVerifiedAndCopied(t *testing.T)
 	}
 }
 
+//jitcache:control nocopies
 func TestEntryThatIsRewrittenByAnotherNameAfterItWasVerifiedStaysWhatItWas(t *testing.T) {
 	k, by := testKey(t, "n", "1"), secret(t)
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})
@@ -237,6 +239,7 @@ func attacks() []forged {
 	}
 }
 
+//jitcache:control anysignature
 func TestForgedEntryOfALayerIsNeverUsedNorCopied(t *testing.T) {
 	for _, a := range attacks() {
 		t.Run(a.name, func(t *testing.T) {
@@ -281,6 +284,7 @@ func TestOneOfSeveralSignaturesIsEnough(t *testing.T) {
 	}
 }
 
+//jitcache:control nowithdrawal
 func TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced(t *testing.T) {
 	k, by, own := testKey(t, "n", "1"), secret(t), testKey(t, "n", "own")
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})
@@ -326,6 +330,7 @@ func TestCopyOfAWithdrawnKeysEntryIsAMissAndIsReplaced(t *testing.T) {
 	}
 }
 
+//jitcache:control nowithdrawal
 func TestNoteThatRestsOnAWithdrawnWordIsForgotten(t *testing.T) {
 	k, by := testKey(t, "n", "note"), secret(t)
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "of the layer"})
@@ -378,6 +383,7 @@ func TestOnlyWhatWasCompiledHereIsSigned(t *testing.T) {
 	}
 }
 
+//jitcache:control anysignature
 func TestEntryThatWasReplacedBetweenLookupsIsVerifiedEachTime(t *testing.T) {
 	k, by := testKey(t, "n", "1"), secret(t)
 	dir := signedImage(t, by, "", map[*key.Key]string{k: "signed"})

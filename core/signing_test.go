@@ -32,6 +32,7 @@ func signed(t *testing.T, dir string, by trust.Public) map[Signing]int {
 	return states
 }
 
+//jitcache:control nosigning
 func TestWhatIsMadeHereIsSignedWhenItIsStored(t *testing.T) {
 	by, path := signer(t)
 	for _, size := range []string{"0", "1M"} {
@@ -71,6 +72,7 @@ func TestWhatIsMadeHereIsSignedWhenItIsStored(t *testing.T) {
 	}
 }
 
+//jitcache:control signsall
 func TestWhatWasMadeElsewhereIsNotSignedHere(t *testing.T) {
 	by, path := signer(t)
 	passed, note := testKey(t, "n", "1"), testKey(t, "n", "note")

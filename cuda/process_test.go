@@ -69,6 +69,7 @@ func (p *project) in(c *core.Cache, source string) (*command.Result, error) {
 	return do(p.T, j)
 }
 
+//jitcache:control nobuiltins
 func TestBuiltinsBesideNVRTCAreLoadedInWorkerAndHost(t *testing.T) {
 	p := newProject(t)
 	path := p.withBuiltins(91, filepath.Dir(p.nvrtc))
@@ -87,6 +88,7 @@ func TestBuiltinsBesideNVRTCAreLoadedInWorkerAndHost(t *testing.T) {
 }
 
 // The host has builtins loaded that a worker does not find.
+//jitcache:control nofallback
 func TestWhatAWorkerCannotDoTheHostDoesAndSaysSoOnce(t *testing.T) {
 	p := newProject(t)
 	path := p.withBuiltins(92, t.TempDir())
@@ -115,6 +117,7 @@ func TestWhatAWorkerCannotDoTheHostDoesAndSaysSoOnce(t *testing.T) {
 	}
 }
 
+//jitcache:control nofallback
 func TestOnlyWhatIsOfTheProcessIsCompiledAgainInTheHost(t *testing.T) {
 	p := newProject(t)
 	for status, compiles := range map[int]int{1: 2, 2: 2, 3: 1, 5: 1, 6: 1, 7: 2, 10: 1, 11: 2} {
@@ -130,6 +133,7 @@ func TestOnlyWhatIsOfTheProcessIsCompiledAgainInTheHost(t *testing.T) {
 	}
 }
 
+//jitcache:control nofallback
 func TestLibraryThatOnlyTheHostHasLoadedIsUsedThere(t *testing.T) {
 	p := newProject(t)
 	c, said := warnings(t)
@@ -145,6 +149,7 @@ func TestLibraryThatOnlyTheHostHasLoadedIsUsedThere(t *testing.T) {
 	}
 }
 
+//jitcache:control nofallback
 func TestWorkerThatCannotBeStartedIsNoErrorOfTheRequest(t *testing.T) {
 	p := newProject(t)
 	c, said := warnings(t)
@@ -160,6 +165,7 @@ func TestWorkerThatCannotBeStartedIsNoErrorOfTheRequest(t *testing.T) {
 	}
 }
 
+//jitcache:control nofallback
 func TestWorkerThatIsKilledAgainIsNoErrorOfTheRequest(t *testing.T) {
 	p := newProject(t)
 	c, said := warnings(t)

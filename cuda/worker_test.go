@@ -72,6 +72,7 @@ func (p *project) begin(n int) (wait func()) {
 	return group.Wait
 }
 
+//jitcache:control notime
 func TestTextThatShowsTheTimeIsNotKept(t *testing.T) {
 	p := newProject(t)
 	p.write("a.h", "#define WHEN __DATE__\n")
@@ -99,6 +100,7 @@ func TestWorkerIsUsedAgainWhereItWouldLookAtTheSame(t *testing.T) {
 	}
 }
 
+//jitcache:control noworkercheck
 func TestWorkerWhoseFilesHaveChangedIsNotUsedAgain(t *testing.T) {
 	p := newProject(t)
 	p.compile(simple)
@@ -118,6 +120,7 @@ func TestWorkerWhoseFilesHaveChangedIsNotUsedAgain(t *testing.T) {
 	}
 }
 
+//jitcache:control nobound
 func TestThreadsCompileSideBySideAndNoMoreThanTheBound(t *testing.T) {
 	p := newProject(t)
 	p.env = append(p.env, "STUBNVRTC_GATE=side-by-side")
@@ -305,6 +308,7 @@ func (p *project) driver(folder string, flags ...string) {
 	}
 }
 
+//jitcache:control noabsent
 func TestDriverThatNVRTCOpensCounts(t *testing.T) {
 	p := newProject(t)
 	if err := host.Build(p.nvrtc, "-DSTUBNVRTC_MAJOR=12", "-DSTUBNVRTC_MINOR=8", "-DSTUBNVRTC_DRIVER"); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+//jitcache:control anyplace
 func TestResultOfAnotherMachineIsPutOnlyWhereTheCommandPoints(t *testing.T) {
 	dir := t.TempDir()
 	other, home := t.TempDir(), t.TempDir()

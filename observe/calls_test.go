@@ -31,6 +31,8 @@ func TestEveryCallThatLooksIsSeenAndFailsAsItDoes(t *testing.T) {
 }
 
 // Who passes through a folder, from the root on, has not asked what it is.
+//
+//jitcache:control JO_CONTROL_WALKS
 func TestWhoPassesThroughAFolderHasNotAskedOfIt(t *testing.T) {
 	prepare := func(dir string) {
 		little(dir)
@@ -51,6 +53,7 @@ func TestWhoPassesThroughAFolderHasNotAskedOfIt(t *testing.T) {
 	})
 }
 
+//jitcache:control JO_CONTROL_INODES
 func TestWhoAsksForJustTheInodeIsSeen(t *testing.T) {
 	calls(t, "asks_of_the_inode", map[string]string{"f": "l"}, UseInode)
 	calls(t, "asks_of_the_time_of_a_folder", map[string]string{"sub": "l"}, UseInode)
@@ -59,6 +62,7 @@ func TestWhoAsksForJustTheInodeIsSeen(t *testing.T) {
 	calls(t, "asks_of_times_that_count", map[string]string{"sub": "l"})
 }
 
+//jitcache:control JO_CONTROL_MADE
 func TestWhoAsksForTheUmaskIsSeen(t *testing.T) {
 	for scene, asks := range map[string]bool{
 		"asks_of_the_umask": true, "asks_of_what_it_has_made": true, "asks_of_a_link_that_it_has_made": false, "asks_of_what_counts": false,
@@ -73,6 +77,8 @@ func TestWhoAsksForTheUmaskIsSeen(t *testing.T) {
 }
 
 // bash asks as it starts. Who asks again wants to know.
+//
+//jitcache:control JO_CONTROL_AGAIN
 func TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen(t *testing.T) {
 	const number = "6" // RLIMIT_NPROC
 	for scene, want := range map[string][]string{
@@ -94,10 +100,12 @@ func TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen(t *testing.T) {
 	}
 }
 
+//jitcache:control JO_CONTROL_RESTART
 func TestSignalInterruptsNoCallThatItWouldNot(t *testing.T) {
 	calls(t, "interrupted", map[string]string{"f": "l"})
 }
 
+//jitcache:control JO_CONTROL_STRANGERS
 func TestSignalsToStrangersAreSeen(t *testing.T) {
 	calls(t, "signals_in_the_tree", nil)
 	calls(t, "signal_to_a_stranger", nil, UseSignal)
@@ -119,6 +127,8 @@ func TestCallsThatTakeOthersAlongAreAnswered(t *testing.T) {
 }
 
 // Who does its work by io_uring does it in another way where there is none.
+//
+//jitcache:control JO_CONTROL_URING
 func TestWhoAsksForIOUringIsSeen(t *testing.T) {
 	answered(t, "asks_for_io_uring", UseUnknown)
 }
@@ -138,14 +148,17 @@ func answered(t *testing.T, scene string, uses ...Use) {
 	})
 }
 
+//jitcache:control JO_CONTROL_ROOTS
 func TestWhoOpensBelowAFolderWhateverThePathIsSeen(t *testing.T) {
 	calls(t, "opens_in_another_root", nil, UseUnknown)
 }
 
+//jitcache:control JO_CONTROL_OWNTIMES
 func TestWhoAsksForTheTimeOfWhatItHasMadeIsSeen(t *testing.T) {
 	calls(t, "asks_of_the_time_of_what_it_has_made", nil, UseInode)
 }
 
+//jitcache:control JO_CONTROL_BLINDNESS
 func TestAnotherRootIsSeenAndSeesItself(t *testing.T) {
 	asRoot(t)
 	calls(t, "another_root", nil, UseNamespace)
@@ -178,6 +191,7 @@ func TestChildThatWantsNoTracerHasOne(t *testing.T) {
 	calls(t, "child_that_wants_no_tracer", map[string]string{"f": "r"})
 }
 
+//jitcache:control JO_CONTROL_CHILDREN
 func TestChildrenThatShareMemoryAreFollowed(t *testing.T) {
 	calls(t, "child_with_its_parents_memory", map[string]string{"f": "r", "/bin/cat": "x"})
 }

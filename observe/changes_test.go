@@ -24,6 +24,7 @@ func changes(t *testing.T, scene string, names map[string]string, files map[stri
 	})
 }
 
+//jitcache:control JO_CONTROL_DESCRIPTORS
 func TestChangeByADescriptorThatOnlyReadsIsSeen(t *testing.T) {
 	changes(t, "by_a_descriptor_that_only_reads", nil, map[string]Written{"f": Changed, "g": Changed, "sub/f": Changed})
 	changes(t, "by_an_empty_path", nil, map[string]Written{"f": Changed})
@@ -50,6 +51,7 @@ func TestExchangeOfTwoNamesIsNotPassedOver(t *testing.T) {
 	changes(t, "exchanged", nil, nil, UseUnknown)
 }
 
+//jitcache:control JO_CONTROL_OWN
 func TestWhatIsInARenamedFolderIsTheTreesOwn(t *testing.T) {
 	changes(t, "own_folder_renamed", map[string]string{"b/h": "", "b/deep/h": "", "a/h": ""}, map[string]Written{
 		"a": Created | Removed | Folder, "a/h": Created | Removed, "b": Created | Folder, "b/h": Created,
@@ -61,6 +63,7 @@ func TestFileThatGetsOneMoreNameIsRead(t *testing.T) {
 	changes(t, "linked", map[string]string{"f": "lrp"}, map[string]Written{"twin": Created})
 }
 
+//jitcache:control JO_CONTROL_LOOKED
 func TestWhatTheTreeHasReplacedIsNoInputAnyMore(t *testing.T) {
 	changes(t, "looked_at_replaced_and_read_back", map[string]string{"f": "l", "g": "lp"},
 		map[string]Written{"f": Replaced, "new": Created | Removed, "g": Replaced | Removed})

@@ -111,6 +111,7 @@ func called(pids []int, name string) (found []int) {
 	return found
 }
 
+//jitcache:control JO_CONTROL_KILL
 func TestTracerOrKeeperThatIsKilledTakesTheTreeAlong(t *testing.T) {
 	for i := range 20 {
 		mark, args := endless(t)
@@ -187,6 +188,7 @@ func (d daemon) ends(t *testing.T) {
 	gone(t, d.dir+"/to")
 }
 
+//jitcache:control JO_CONTROL_GRACE
 func TestDaemonLivesOnAndNobodyWaitsForIt(t *testing.T) {
 	d := daemon{folder(t)}
 	w := d.words(t)
@@ -244,6 +246,7 @@ func TestRestThatWorksIsWaitedFor(t *testing.T) {
 	})
 }
 
+//jitcache:control JO_CONTROL_WORKING
 func TestRestThatWorksIsGivenASecond(t *testing.T) {
 	modes(t, func(t *testing.T, stops bool) {
 		mark := fmt.Sprintf("98765.%d", rand.Uint32())

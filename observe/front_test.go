@@ -24,6 +24,7 @@ func become(args []string) int {
 	return complain(here(args[1:]).Become(&Front{Lock: -1, Keep: keep}))
 }
 
+//jitcache:control JO_CONTROL_KEEPING
 func TestSignalWhileTheResultIsKeptEndsThat(t *testing.T) {
 	for _, number := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1} {
 		if signal.Ignored(number) {
@@ -58,6 +59,7 @@ func TestSignalWhileTheResultIsKeptEndsThat(t *testing.T) {
 	}
 }
 
+//jitcache:control JO_CONTROL_LOSSES
 func TestOutputThatCannotBePassedOnFailsAsItWould(t *testing.T) {
 	// A write that the command is told of, and the last, of which nobody is.
 	for script, want := range map[string]string{
@@ -81,6 +83,8 @@ func TestOutputThatCannotBePassedOnFailsAsItWould(t *testing.T) {
 }
 
 // Output in a file may be changed as any file.
+//
+//jitcache:control JO_CONTROL_SOUGHT
 func TestOutputIsAFileWhereItShouldComeToOne(t *testing.T) {
 	path := t.TempDir() + "/out"
 	out, err := os.Create(path)
@@ -101,6 +105,8 @@ func TestOutputIsAFileWhereItShouldComeToOne(t *testing.T) {
 }
 
 // clang renames another file over /dev/stdout if that is a file.
+//
+//jitcache:control JO_CONTROL_STANDS
 func TestWhoAsksWhatOutputIsIsToldWhatItStandsFor(t *testing.T) {
 	path := t.TempDir() + "/out"
 	script := "test -p /dev/stdout && echo pipe; test -f /dev/stdout && echo file; test -s /dev/fd/1 && echo some"
@@ -117,6 +123,7 @@ func TestWhoAsksWhatOutputIsIsToldWhatItStandsFor(t *testing.T) {
 	}
 }
 
+//jitcache:control JO_CONTROL_LATER
 func TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore(t *testing.T) {
 	host := hostCommand("become", "true", program(t, "calls", "calls"), "prints_by_another_descriptor")
 	if text, err := host.CombinedOutput(); err != nil || string(text) != "one\ntwo\n" {

@@ -16,6 +16,7 @@ func (r *Report) readers(path string) (all []string) {
 	return all
 }
 
+//jitcache:control JO_CONTROL_HANDED
 func TestProgramThatGetsAFileOpenIsOneOfItsReaders(t *testing.T) {
 	dir := folder(t)
 	put(t, dir+"/f", "1\n")

@@ -39,6 +39,7 @@ func subreaper(args []string) int {
 	return 0
 }
 
+//jitcache:control noorderlyend
 func TestCancelledCommandLeavesProcess1NobodyToWaitFor(t *testing.T) {
 	for tracer, words := range map[string]string{Tracer: "sleep 100 & sleep 100 & wait", "": "exec sleep 100"} {
 		host := hostCommand("subreaper", "/bin/sh", "-c", words)
@@ -64,6 +65,7 @@ func rounds(args []string) int {
 	return 0
 }
 
+//jitcache:control JO_CONTROL_LEAVING
 func TestCommandInRoundsMayEndByItselfWhenItsHostDies(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "over")
 	if said, err := hostCommand("rounds", "cat /dev/fd/%d; sleep 0.1; echo over >"+file).CombinedOutput(); err != nil {

@@ -151,6 +151,7 @@ func TestScriptsAndLoadersAreRead(t *testing.T) {
 	}
 }
 
+//jitcache:control JO_CONTROL_VDSO
 func TestWhatCannotBeRepeatedIsSeen(t *testing.T) {
 	// Not a script of a version manager that stands in for it.
 	found, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
@@ -220,6 +221,7 @@ func TestInputThatIsReadIsSeenAndNotTaken(t *testing.T) {
 	}
 }
 
+//jitcache:control JO_CONTROL_ABSENT
 func TestProgramThatIsNotThereFailsAsExecDoes(t *testing.T) {
 	modes(t, func(t *testing.T, stops bool) {
 		r := observeCommand(t, &Command{Args: []string{"no-such-program"}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}, Stdin: -1, Stops: stops})

@@ -44,6 +44,8 @@ func state(t *testing.T, pid int, states string) {
 }
 
 // The tracer is stopped while it happens: so it hears of the end first, whoever is how fast.
+//
+//jitcache:control JO_CONTROL_ORPHANS
 func TestChildWhoseParentIsKilledAsItForksGoesOnAndIsNotKept(t *testing.T) {
 	path := program(t, "orphans", "orphans")
 	for _, scene := range []string{"left_to_init", "left_to_the_tree"} {

@@ -67,6 +67,7 @@ func TestLinksToAProgramCountWhereItAsksForItsPath(t *testing.T) {
 	})
 }
 
+//jitcache:control JO_CONTROL_WAY
 func TestLinksToAFileCountWhereTheTreeAsksForItsPath(t *testing.T) {
 	paths(t, "own_descriptor", map[string]string{"way": "t", "link": "t", "way/f": "r"})
 }
@@ -139,6 +140,7 @@ func TestWhatProcSaysOfTheTreeIsNoInput(t *testing.T) {
 	})
 }
 
+//jitcache:control JO_CONTROL_TEXT
 func TestTextOfALinkIsAnInput(t *testing.T) {
 	paths(t, "link_itself", map[string]string{"link": "t", "way": "t", "f": "lp", "none": "absent"})
 }

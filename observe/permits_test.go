@@ -10,6 +10,8 @@ import (
 )
 
 // Who asks for what is not there may be told it another time.
+//
+//jitcache:control JO_CONTROL_ATTRIBUTES
 func TestWhoAsksForAttributesInVainIsSeen(t *testing.T) {
 	play(t, "calls", "asks_for_attributes", little, func(t *testing.T, dir string, r *Report) {
 		t.Helper()
@@ -26,6 +28,8 @@ func TestWhoAsksForAttributesInVainIsSeen(t *testing.T) {
 }
 
 // A folder that somebody may not write, and one that he may not enter.
+//
+//jitcache:control JO_CONTROL_PERMITS
 func TestWhatMayBeDoneIsTold(t *testing.T) {
 	asRoot(t)
 	modes(t, func(t *testing.T, stops bool) {

@@ -12,6 +12,8 @@ func places(t *testing.T, scene string, uses ...Use) {
 }
 
 // The tracer keeps the tree on one CPU for a while. Nobody sees that, or has other CPUs for it.
+//
+//jitcache:control JO_CONTROL_PLACES
 func TestCPUsThatAProcessSetsAreLeftToIt(t *testing.T) { places(t, "sets_its_cpus") }
 
 func TestWhoAsksForItsCPUsSeesAllOfThem(t *testing.T) {

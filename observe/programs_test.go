@@ -129,6 +129,8 @@ func loader(t *testing.T, path string) string {
 
 // Where the tracer cannot read what a program is told at its start, it cannot hide the clock
 // that asks nobody.
+//
+//jitcache:control JO_CONTROL_AUXILIARY
 func TestProgramWhoseStackCannotBeReadIsNotPassedOver(t *testing.T) {
 	asRoot(t) // who is somebody else then, and may read no loader
 	dir := folder(t)
@@ -184,6 +186,7 @@ func privileged(t *testing.T, mode uint32, capabilities bool) string {
 	return path
 }
 
+//jitcache:control JO_CONTROL_PRIVILEGES
 func TestProgramThatNeedsPrivilegesGetsThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		mode         uint32
@@ -367,6 +370,7 @@ func TestCommandThatCannotRunFailsAsItIs(t *testing.T) {
 
 // ---- others who write
 
+//jitcache:control JO_CONTROL_UNSTEADY
 func TestFileThatTheTreeWaitsForIsSeen(t *testing.T) {
 	modes(t, func(t *testing.T, stops bool) {
 		dir := folder(t)

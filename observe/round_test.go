@@ -88,6 +88,7 @@ func (l *living) look(name string) *Report {
 	return rep
 }
 
+//jitcache:control JO_CONTROL_CONTENT
 func TestRoundsTellWhatWasSeenSinceTheStart(t *testing.T) {
 	l, dir := live(t), t.TempDir()
 	start, err := l.run.Round()

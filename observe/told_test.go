@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+//jitcache:control JO_CONTROL_TYPES
 func TestListingSaysOfWhatTypeNamesAre(t *testing.T) {
 	dir := folder(t)
 	for _, err := range []error{
@@ -34,6 +35,8 @@ func TestListingSaysOfWhatTypeNamesAre(t *testing.T) {
 }
 
 // Programs list what is loaded into them, the kernel's page of functions too.
+//
+//jitcache:control JO_CONTROL_PAGE
 func TestProgramIsToldOfTheKernelsPage(t *testing.T) {
 	const page = "linux-vdso.so.1"
 	env := append(os.Environ(), "LD_TRACE_LOADED_OBJECTS=1")
@@ -52,6 +55,7 @@ func TestProgramIsToldOfTheKernelsPage(t *testing.T) {
 	})
 }
 
+//jitcache:control JO_CONTROL_GIVEN
 func TestWhatIsReachedFromAGivenFolderIsSeen(t *testing.T) {
 	dir := folder(t)
 	if err := os.WriteFile(dir+"/x", []byte("x"), 0o644); err != nil {
@@ -76,6 +80,7 @@ func TestWhatIsReachedFromAGivenFolderIsSeen(t *testing.T) {
 	}
 }
 
+//jitcache:control JO_CONTROL_PROC
 func TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees(t *testing.T) {
 	for path, known := range map[string]bool{
 		"/proc/self/ns/uts": false, "/proc/net/dev": false, "/proc/self/net/dev": false, "/proc/self/coredump_filter": false,
@@ -89,6 +94,7 @@ func TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees(t *testing.T) 
 	}
 }
 
+//jitcache:control JO_CONTROL_MOUNTS
 func TestWhoAsksWhatIsMountedIsSeen(t *testing.T) {
 	for _, path := range []string{"/proc/mounts", "/proc/self/mounts", "/proc/self/mountinfo", "/proc/thread-self/mounts", "/proc/$$/mounts"} {
 		if r := sh(t, "/", "read line < "+path); !r.used(UseMounts) {

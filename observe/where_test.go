@@ -65,6 +65,7 @@ func TestHostInAnObservedTreeRunsItsCommandPlain(t *testing.T) {
 	})
 }
 
+//jitcache:control JO_CONTROL_ONCE
 func TestWhereSomethingIsForbiddenTheCommandWorks(t *testing.T) {
 	refuse := program(t, "refuse", "refuse")
 	for what, unobserved := range map[string]bool{

@@ -23,6 +23,7 @@ int main(int n, char **words)
 }
 `
 
+//jitcache:control nolibrary clock_of_others
 func TestDateOfAKnownProgramIsSeenWhateverItsCLibraryIs(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc")

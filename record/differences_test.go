@@ -42,6 +42,14 @@ func (w *world) compare(l *List, changed bool, what string) {
 	}
 }
 
+//jitcache:control noabsent absent_name
+//jitcache:control nolooked content_that_is_looked_at
+//jitcache:control nolinktexts text_of_a_link
+//jitcache:control nolistings names_in_a_folder
+//jitcache:control noenvironment variable
+//jitcache:control nomodes permissions
+//jitcache:control nofolder folder_that_is_asked_for
+//jitcache:control nodates time_that_is_looked_at
 func TestEachDifferenceIsNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -86,6 +94,7 @@ func TestEachDifferenceIsNoticed(t *testing.T) {
 	}
 }
 
+//jitcache:control nofresh
 func TestFreshFileIsReadAgain(t *testing.T) {
 	w := newWorld(t)
 	path := w.put("file", "1\n")
@@ -106,6 +115,7 @@ func TestFreshFileIsReadAgain(t *testing.T) {
 	}
 }
 
+//jitcache:control notwins
 func TestTwinsAreToEachOtherWhatTheyWere(t *testing.T) {
 	for _, compiler := range []string{"gcc", "clang"} {
 		t.Run(compiler, func(t *testing.T) {
@@ -132,6 +142,7 @@ func TestTwinsAreToEachOtherWhatTheyWere(t *testing.T) {
 	}
 }
 
+//jitcache:control noprocessor
 func TestProcessorCountsWhereItIsAskedFor(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.c", "int a;\n")

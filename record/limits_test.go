@@ -10,6 +10,8 @@ import (
 // Whoever asks for a limit may compile with it, even if it follows from the machine. bash
 // asks how many processes it may have each time that it starts, and tells nobody until it is
 // asked itself.
+//
+//jitcache:control nolimits files memory all
 func TestLimitsThatAreAskedForCount(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit  int
@@ -43,6 +45,8 @@ func TestLimitsThatAreAskedForCount(t *testing.T) {
 }
 
 // The umask is its process's, and what asks for it says no more than that it does.
+//
+//jitcache:control noumask
 func TestUmaskCountsWhereItIsAskedFor(t *testing.T) {
 	for script, counts := range map[string]bool{
 		"umask": true, ":": false, "grep Umask /proc/self/status": true,

@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+//jitcache:control noprinted printed read_by_a_script
 func TestLoadersCacheCountsWholeForWhoReadsItHimself(t *testing.T) {
 	if _, err := os.Stat(loaderCache); err != nil {
 		t.Skip(err)
@@ -34,6 +35,7 @@ func TestLoadersCacheCountsWholeForWhoReadsItHimself(t *testing.T) {
 	}
 }
 
+//jitcache:control nolanguages bash
 func TestLanguagesCountForWhoMayOrderNamesByThem(t *testing.T) {
 	python := pythonItself(t)
 	for _, c := range []struct {

@@ -28,6 +28,8 @@ int main(int n, char **words)
 }
 `
 
+//jitcache:control nonamed set another
+//jitcache:control noplain two_paths nothing_after_a_folder
 func TestVariableThatNoManualNamesCountsWhereAProgramHasTheName(t *testing.T) {
 	w := newWorld(t)
 	w.put("asking.c", asking)
@@ -114,6 +116,8 @@ func TestProgramThatCannotBeReadMayHaveAnyName(t *testing.T) {
 
 // A file of specs may ask for any variable (gcc(1), "Spec Files"), as those of toolchains do
 // for where they are. A source that says getenv asks for none.
+//
+//jitcache:control nospecs asked_for
 func TestVariableThatAFileOfSpecsAsksForCounts(t *testing.T) {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("no gcc")
@@ -166,6 +170,8 @@ func TestPreloadedLibraryIsForeignWhateverItsName(t *testing.T) {
 }
 
 // So may one that LD_LIBRARY_PATH names, unless it is in a folder where the program's own are.
+//
+//jitcache:control nosubstitutes
 func TestLibraryThatStandsBeforeAProgramsOwnIsForeignWhateverItsName(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.c", "int a;\n")

@@ -8,6 +8,8 @@ import (
 )
 
 // stat says to everybody whose a file is, and a script may go by that.
+//
+//jitcache:control noowners shell python
 func TestOwnerCountsForWhoIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		words  []string

@@ -9,6 +9,8 @@ import (
 )
 
 // What root was told is another matter for somebody else, though nothing has changed.
+//
+//jitcache:control nopermits cd_dark
 func TestWhatMayBeDoneIsAskedOfWhoWantsTheResult(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("not root")

@@ -72,6 +72,7 @@ func (w *world) run(args ...string) (*List, error) {
 
 func (w *world) surroundings() *Surroundings { return &Surroundings{Dir: w.dir, Env: w.env} }
 
+//jitcache:control nochildren
 func TestCompileIsUnchangedUntilSomethingThatItLookedAtChanges(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.c", "#include <stdio.h>\n#include \"b.h\"\nint main(void) { return B; }\n")

@@ -11,6 +11,8 @@ import (
 
 // Where there are 64 programs and more, the last ones share a bit. What does not count
 // for Python, or for a shell, counts as soon as one of those is none.
+//
+//jitcache:control noshared many
 func TestProgramsThatShareABitHaveNoExcuseOfOneOfThem(t *testing.T) {
 	python := realPython(t)
 	ls, err := exec.LookPath("ls")

@@ -12,6 +12,8 @@ import (
 )
 
 // stat says of a pipe what it says of a file, and a program that is not known may use it.
+//
+//jitcache:control nospecials mtime
 func TestWhatStatSaysOfAPipeCountsAsOfAFile(t *testing.T) {
 	python := pythonItself(t)
 	then := time.Unix(1_700_000_000, 0)
@@ -52,6 +54,8 @@ func TestWhatStatSaysOfAPipeCountsAsOfAFile(t *testing.T) {
 }
 
 // A device is told from another one by its numbers alone.
+//
+//jitcache:control nospecials
 func TestDeviceThatIsAnotherByNowCounts(t *testing.T) {
 	w := newWorld(t)
 	path := w.dir + "/d"

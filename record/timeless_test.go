@@ -18,6 +18,7 @@ func pythonItself(t *testing.T) string {
 	return strings.TrimSpace(string(said))
 }
 
+//jitcache:control nodates starts_itself_again
 func TestTimesCountForWhoIsNotKnownToTakeNoNotice(t *testing.T) {
 	python := pythonItself(t)
 	const looks = "import os, subprocess, sys; os.stat('a.txt'); open('a.txt').read();"

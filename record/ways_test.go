@@ -11,6 +11,8 @@ import (
 
 // Python looks for a path without links by asking of each folder on the way whether it is
 // one (os.path.realpath), and is told its permissions too. Homes differ in those.
+//
+//jitcache:control nomodes where_it_ends
 func TestPermissionsOfFoldersThatPythonPassesThroughDoNotCount(t *testing.T) {
 	python := realPython(t)
 	const all = `
@@ -81,6 +83,7 @@ func TestWhoAsksForJustTheInodeIsRefused(t *testing.T) {
 	}
 }
 
+//jitcache:control noasked named read_by_a_shell
 func TestWhatLibrariesLookAtCountsForWhoAsksForIt(t *testing.T) {
 	const kinds, mounts = "/proc/filesystems", "/proc/self/mounts"
 	for _, c := range []struct {

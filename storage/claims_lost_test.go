@@ -15,6 +15,8 @@ import (
 // Claims on a machine, or an engine, that is late or forgets.
 
 // A pulse that is shown for a claim is not taken away because the claim is not there yet.
+//
+//jitcache:control latebeat
 func TestHolderWhoseClaimTookLongToPutHasAPulse(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	hold := make(chan bool)
@@ -55,6 +57,7 @@ func (l *late) Get(ctx context.Context, n engine.Name, limit int64) ([]byte, err
 	return value, err
 }
 
+//jitcache:control lateread
 func TestHolderIsNotDeadBecauseItsPulseIsReadLate(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	const beat = 300 * time.Millisecond // no machine of tests lets a process stand still for four of them
@@ -73,6 +76,7 @@ func TestHolderIsNotDeadBecauseItsPulseIsReadLate(t *testing.T) {
 	}
 }
 
+//jitcache:control lostclaims
 func TestClaimThatTheEngineHasLostIsWaitedForNoLonger(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	one, _, _ := serving(t, time.Minute, on(shared))
@@ -110,6 +114,7 @@ func (u *unanswered) Put(ctx context.Context, n engine.Name, value []byte, overw
 	return stored, err
 }
 
+//jitcache:control orphanclaims
 func TestClaimWhoseAnswerWasLostIsNobodys(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	other := strings.Replace(claimed, "0123", "abcd", 1)
@@ -151,6 +156,8 @@ func (b *blind) Get(ctx context.Context, n engine.Name, limit int64) ([]byte, er
 
 // A helper has no pulse between two claims. Whoever saw that has not seen that it died with
 // the second.
+//
+//jitcache:control oldabsence
 func TestHolderIsNotDeadBecauseItsPulseWasMissedOnceLongAgo(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	read := &blind{inMemory: shared}
@@ -175,6 +182,8 @@ func TestHolderIsNotDeadBecauseItsPulseWasMissedOnceLongAgo(t *testing.T) {
 
 // Of the claims after that of a dead holder the first place is taken away first. Whoever has
 // read it before, and puts the next one after, has nothing.
+//
+//jitcache:control blindheirs
 func TestHeirOfAClaimThatIsTakenAwayMeanwhileHasNone(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	first := claimed[len(claimed)-64:] + "-claim"
@@ -210,6 +219,8 @@ func TestHeirOfAClaimThatIsTakenAwayMeanwhileHasNone(t *testing.T) {
 
 // A helper that may have put a claim, and was not told so, takes it back. Until then it is no
 // claim of a dead one, of which the next client would be the heir.
+//
+//jitcache:control ownheirs
 func TestClaimThatIsBeingTakenBackHasNoHeir(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	kept := &keeper{unanswered: &unanswered{inMemory: shared, name: claimed[len(claimed)-64:] + "-claim"}, open: make(chan bool)}

@@ -150,6 +150,7 @@ func TestOneOfAllClientsOfAllHelpersHasAClaimAtATime(t *testing.T) {
 	t.Errorf("%v are left", left(shared.inMemory))
 }
 
+//jitcache:control anyholder
 func TestWhoWaitsIsToldWhenAnotherMachineHasTheClaim(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	var clients []net.Conn
@@ -181,6 +182,7 @@ func TestWhoWaitsIsToldWhenAnotherMachineHasTheClaim(t *testing.T) {
 	}
 }
 
+//jitcache:control noheirs
 func TestClaimOfAHelperThatIsDeadIsTakenByOneOfAllThatWait(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	// A helper that has died with a claim, and so has the one that took it over.
@@ -249,6 +251,7 @@ func TestHolderThatIsSlowKeepsItsClaimWhileItsHelperLives(t *testing.T) {
 	t.Error("it does not end")
 }
 
+//jitcache:control earlyend
 func TestClaimEndsWhenTheResultIsSentAndNotBefore(t *testing.T) {
 	shared := &inMemory{values: map[string][]byte{}}
 	_, outbox, ids := directory(t, "result")

@@ -27,6 +27,7 @@ func (l *large) Get(ctx context.Context, n engine.Name, limit int64) ([]byte, er
 	return value, err
 }
 
+//jitcache:control wholebatch
 func TestLargeValuesOfABatchAreHeldOneAtATime(t *testing.T) {
 	const values = 3
 	e := &large{inMemory: &inMemory{values: map[string][]byte{}}}

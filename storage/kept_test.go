@@ -11,6 +11,7 @@ import (
 
 var entry = "jitcache/1/-/" + strings.Repeat("ab", 32)
 
+//jitcache:control holdsplaces
 func TestWhoKeepsAConnectionTakesNobodysPlace(t *testing.T) {
 	const places = 3
 	socket, _, _ := serving(t, 0, func(s *Server) { s.places = make(chan bool, places) })
@@ -27,6 +28,7 @@ func TestWhoKeepsAConnectionTakesNobodysPlace(t *testing.T) {
 	}
 }
 
+//jitcache:control keepsours
 func TestConnectionThatNobodyUsesEndsUnlessAnotherProgramHasIt(t *testing.T) {
 	socket, _, _ := serving(t, 0, func(s *Server) { s.kept = 20 * time.Millisecond })
 	own, other := dial(t, socket), dial(t, socket)

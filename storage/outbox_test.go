@@ -71,6 +71,7 @@ func TestWhatWaitsInAnOutboxIsSentWhole(t *testing.T) {
 	}
 }
 
+//jitcache:control nooutbox
 func TestWhatCannotBeSentWaitsAndIsSentLater(t *testing.T) {
 	socket, e, _ := serving(t, 0)
 	_, outbox, _ := directory(t, "one", "two")
@@ -84,6 +85,7 @@ func TestWhatCannotBeSentWaitsAndIsSentLater(t *testing.T) {
 	}
 }
 
+//jitcache:control nooutbox
 func TestHelperOfADeadRemoteDoesNotWaitForEver(t *testing.T) {
 	const patience = 500 * time.Millisecond
 	socket, e, ended := serving(t, 200*time.Millisecond, func(s *Server) { s.patience = patience })
@@ -104,6 +106,7 @@ func TestHelperOfADeadRemoteDoesNotWaitForEver(t *testing.T) {
 	}
 }
 
+//jitcache:control staysforclaims
 func TestHelperOfARemoteThatTakesNoClaimBackDoesNotWaitForEver(t *testing.T) {
 	for name, err := range map[string]error{"dead": errors.New("connection refused"), "read-only": engine.ErrRefused} {
 		t.Run(name, func(t *testing.T) {
@@ -154,6 +157,8 @@ func TestPathThatIsNoOutboxIsIgnored(t *testing.T) {
 
 // Programs with other settings of their environment have another helper, for one directory. That
 // may be late, or die: what it sends is sent from here, too.
+//
+//jitcache:control ownsends
 func TestFlushIsNotDoneWithWhatAnotherHelperSends(t *testing.T) {
 	texts := []string{"last"}
 	for n := range atATime {

@@ -114,6 +114,7 @@ func TestWhatIsNoRequestEndsTheConnectionAndNothingElse(t *testing.T) {
 	}
 }
 
+//jitcache:control anypeer
 func TestAnotherUserIsNotServed(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("it takes root to be another user")
@@ -187,6 +188,7 @@ func TestSocketThatAKilledHelperLeftIsTakenOver(t *testing.T) {
 	t.Error("it does not answer")
 }
 
+//jitcache:control nodenied
 func TestHelperEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		do  func(t *testing.T, socket string, e *inMemory)
@@ -277,6 +279,7 @@ func TestWhatIsNoEntryIsAnErrorAndABombTakesNoMemory(t *testing.T) {
 	}
 }
 
+//jitcache:control nobomb
 func TestDecompressionTakesNoMoreThanItSays(t *testing.T) {
 	bomb := pack(make([]byte, 512<<20))
 	copy(bomb[8:], wire.AppendSize(nil, 1<<20))

@@ -45,6 +45,7 @@ func (e *inMemory) empties() {
 	clear(e.values)
 }
 
+//jitcache:control onetrial
 func TestEngineThatIsStartedAgainInTheMiddleOfTheTrialHasClaims(t *testing.T) {
 	e := &tried{inMemory: &inMemory{values: map[string][]byte{}}}
 	e.after = func(n int32) error {
@@ -59,6 +60,7 @@ func TestEngineThatIsStartedAgainInTheMiddleOfTheTrialHasClaims(t *testing.T) {
 	}
 }
 
+//jitcache:control onetrial
 func TestTrialThatHasFailedSaysNothingOfTheNextOne(t *testing.T) {
 	for lost := int32(1); lost <= 2; lost++ { // the answer to one of its requests
 		e := &tried{inMemory: &inMemory{values: map[string][]byte{}}}
@@ -93,6 +95,7 @@ func TestTrialThatHasFailedSaysNothingOfTheNextOne(t *testing.T) {
 	}
 }
 
+//jitcache:control onetrial
 func TestEngineThatHasObeyedNoConditionsIsTriedAgainAndNotEachTime(t *testing.T) {
 	e := &tried{inMemory: &inMemory{values: map[string][]byte{}}}
 	var keeps atomic.Bool // it evicts at once what it is given, until it has room
@@ -119,6 +122,7 @@ func TestEngineThatHasObeyedNoConditionsIsTriedAgainAndNotEachTime(t *testing.T)
 	}
 }
 
+//jitcache:control onetrial
 func TestClientsWaitForOneTrialAndNotForOneAfterTheOther(t *testing.T) {
 	e := &tried{inMemory: &inMemory{values: map[string][]byte{}}}
 	e.before = func(ctx context.Context, _ int32) error {
@@ -172,6 +176,8 @@ func (l *lasting) Remove(ctx context.Context, n engine.Name) (bool, error) {
 }
 
 // A claim there would not end, and a failed compile would be waited for.
+//
+//jitcache:control lastingclaims
 func TestEngineThatTakesNothingAwayHasNoClaims(t *testing.T) {
 	e := &lasting{inMemory: &inMemory{values: map[string][]byte{}}}
 	e.denies.Store(true)

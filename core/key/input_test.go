@@ -50,7 +50,7 @@ func TestFileCountsByItsContent(t *testing.T) {
 	}
 }
 
-// Control noinputs must fail these.
+//jitcache:control noinputs
 func TestInputThatChangesIsNoticed(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, path string){
 		"edited":        func(t *testing.T, path string) { write(t, path, "longer than it was") },
@@ -88,6 +88,8 @@ func TestInputThatChangesIsNoticed(t *testing.T) {
 
 // An edit within one tick of the file system's clock leaves size and time
 // stamps as they were; here the stamps are made equal by hand.
+//
+//jitcache:control noinputs
 func TestEditWithinATickIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, "content")
@@ -174,7 +176,7 @@ func elfWithNote(id []byte) []byte {
 	return append(h, note...)
 }
 
-// Control noinputs must fail these.
+//jitcache:control noinputs
 func TestNameThatAppearsIsNoticed(t *testing.T) {
 	for name, appear := range map[string]func(path string) error{
 		"a file":             func(path string) error { return os.WriteFile(path, nil, 0o600) },
@@ -206,6 +208,7 @@ func TestFolderOfAnAbsentNameIsNoFile(t *testing.T) {
 	}
 }
 
+//jitcache:control noinputs
 func TestOtherNamesInAFolderAreNoticed(t *testing.T) {
 	for name, change := range map[string]func(dir string){
 		"one more":    func(dir string) { os.WriteFile(dir+"/new", nil, 0o600) },

@@ -121,7 +121,7 @@ func process(t *testing.T, dir string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// Control nolease must fail the next two.
+//jitcache:control nolease
 func TestOneOfManyThreadsCompiles(t *testing.T) {
 	dir := t.TempDir()
 	table := &Table{Locks: folder(dir)}
@@ -145,6 +145,7 @@ func TestOneOfManyThreadsCompiles(t *testing.T) {
 	}
 }
 
+//jitcache:control nolease
 func TestOneOfManyProcessesCompiles(t *testing.T) {
 	dir := t.TempDir()
 	var cmds []*exec.Cmd
@@ -370,7 +371,9 @@ func TestHolderComesBackFromItsFile(t *testing.T) {
 }
 
 // Anybody may have written the time in a lock file: a holder that began ten years ago, or in
-// the future, is waited for like any other. Control anyclock must fail this.
+// the future, is waited for like any other.
+//
+//jitcache:control anyclock
 func TestAgeOfAHolderIsNotWhatItsFileSays(t *testing.T) {
 	for name, since := range map[string]time.Time{
 		"long ago": time.Unix(1, 0), "to come": time.Now().Add(24 * time.Hour),

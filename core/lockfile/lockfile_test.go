@@ -143,7 +143,9 @@ func TestLockOnARemovedFileIsTakenAgain(t *testing.T) {
 }
 
 // Many take one lock and remove its file, so that some lock a file that was removed
-// meanwhile. Control nosamefile must fail this.
+// meanwhile.
+//
+//jitcache:control nosamefile
 func TestLockThatIsRemovedAtEachReleaseHasOneHolder(t *testing.T) {
 	path := fileIn(t.TempDir(), "a")
 	var holders, taken, shared atomic.Int64
@@ -175,6 +177,7 @@ func TestLockThatIsRemovedAtEachReleaseHasOneHolder(t *testing.T) {
 	}
 }
 
+//jitcache:control norefusal
 func TestWhereNothingCanBeLockedSaysSo(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := tryFile(fileIn(filepath.Join(dir, "missing"), "a")); !errors.Is(err, fs.ErrNotExist) {
@@ -263,8 +266,9 @@ func TestWriteReplacesWhatADeadHolderHasLeft(t *testing.T) {
 	l.Remove()
 }
 
-// In a folder that others may write, anything may be in the place of a lock file. Control
-// anyfile must fail this.
+// In a folder that others may write, anything may be in the place of a lock file.
+//
+//jitcache:control anyfile
 func TestWhatIsNoFileOfItsOwnIsNotLockedNorRead(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"FIFO":        func(path string) error { return unix.Mkfifo(path, 0o600) },

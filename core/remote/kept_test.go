@@ -50,6 +50,7 @@ func asks(r *Remote, id key.ID) error {
 	return err
 }
 
+//jitcache:control connectseach
 func TestLookupsOfABurstShareAConnection(t *testing.T) {
 	r, e := fresh(t), &echo{}
 	helperOf(t, r, e.serve)
@@ -84,6 +85,7 @@ func TestConnectionThatTheHelperHasEndedIsMadeAnew(t *testing.T) {
 	}
 }
 
+//jitcache:control anydescriptor
 func TestDescriptorThatTheHostHasTakenIsNotTouched(t *testing.T) {
 	r, e := fresh(t), &echo{}
 	helperOf(t, r, e.serve)

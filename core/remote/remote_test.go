@@ -111,6 +111,7 @@ func TestHelperThatIsWrittenFromTheProtocolServes(t *testing.T) {
 	}
 }
 
+//jitcache:control onestops
 func TestEntryThatIsDamagedSaysNothingOfTheOthers(t *testing.T) {
 	r := fresh(t)
 	for text, want := range map[string]bool{"entry: what is there is no entry": true, "down: refused": false, "too slow": false} {
@@ -238,6 +239,7 @@ func TestWhateverAHelperDoesWaitingForItStaysWithinTheBudget(t *testing.T) {
 	}
 }
 
+//jitcache:control nobudget
 func TestBudgetGrowsWithWhatIsCompiled(t *testing.T) {
 	r := fresh(t)
 	helperOf(t, r, bad["says nothing"])
@@ -296,6 +298,7 @@ func TestFolderOfSocketsIsThisUsersAlone(t *testing.T) {
 	}
 }
 
+//jitcache:control anysocket
 func TestSocketOfAnotherUserIsNotUsed(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("it takes root to be another user")

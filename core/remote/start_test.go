@@ -52,6 +52,7 @@ func ignoreGlibcsOwn() func() {
 	return func() { set(&before, &ignored) }
 }
 
+//jitcache:control inherits
 func TestHelperHasNothingOfItsHost(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -139,6 +140,8 @@ func TestManyHelpersAreStartedFromManyThreads(t *testing.T) {
 }
 
 // Where no program may be started, each lookup learns that at once, and not only the first.
+//
+//jitcache:control waitsforstart
 func TestHelperThatCannotBeStartedIsNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	program := dir + "/helper"

@@ -27,6 +27,7 @@ func after(d time.Duration, request int, answer ...byte) func(c net.Conn) {
 	}
 }
 
+//jitcache:control nolate
 func TestTimeForWhichTheMachineStandsStillIsNotInVain(t *testing.T) {
 	r := fresh(t)
 	helperOf(t, r, after(600*time.Millisecond, 2, wire.Noop))
@@ -45,6 +46,7 @@ func TestTimeForWhichTheMachineStandsStillIsNotInVain(t *testing.T) {
 	}
 }
 
+//jitcache:control allvain
 func TestWaitingForAMachineThatLivesIsNotInVain(t *testing.T) {
 	r := fresh(t)
 	helperOf(t, r, after(100*time.Millisecond, 2, wire.Noop))

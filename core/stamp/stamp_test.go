@@ -2,6 +2,7 @@ package stamp
 
 import "testing"
 
+//jitcache:control noimages
 func TestTimeThatAnImageHasIsTrustedForOneBoot(t *testing.T) {
 	v := vouch{made: mounts.ofBoot(7)}
 	if id := v.of(5e9); id == 0 || id == NoMount {

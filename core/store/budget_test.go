@@ -48,7 +48,7 @@ func many(t *testing.T) int {
 	return 20000
 }
 
-// Control evictall must fail this.
+//jitcache:control evictall
 func TestPutAfterTheCapWasLoweredEvictsForAWhileAndNotAll(t *testing.T) {
 	n := many(t)
 	s := overCap(t, n, 20)
@@ -81,7 +81,7 @@ func TestPutAfterTheCapWasLoweredEvictsForAWhileAndNotAll(t *testing.T) {
 	}
 }
 
-// Control evictall must fail this.
+//jitcache:control evictall
 func TestPutDoesNotGoThroughAllThatCannotBeRemoved(t *testing.T) {
 	n := many(t)
 	s := overCap(t, n, 20)
@@ -100,7 +100,7 @@ func TestPutDoesNotGoThroughAllThatCannotBeRemoved(t *testing.T) {
 	}
 }
 
-// Control evictall must fail this.
+//jitcache:control evictall
 func TestLookupsEvictNothing(t *testing.T) {
 	n := many(t) / 2
 	s := overCap(t, n, 10)

@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 
 // A cap that `jitcache config` has set must not be lost because a program raises it, or
 // because somebody sets something else.
+//
+//jitcache:control noconfiglock
 func TestSettingsThatProcessesChangeAtTheSameTimeAreAllKept(t *testing.T) {
 	const processes = 4
 	root := open(t).Root()

@@ -19,7 +19,7 @@ func on(s *Store, day int64) { s.now = func() int64 { return noon(day) } }
 
 const today = int64(20_000)
 
-// Control anyday must fail this.
+//jitcache:control anyday
 func TestCountsAreOfTheDayOnWhichTheyWereCounted(t *testing.T) {
 	s := open(t)
 	on(s, today)

@@ -143,7 +143,8 @@ func TestLargeDirectoryStaysAtItsCap(t *testing.T) {
 }
 
 // The work of a put at the cap does not depend on the number of entries.
-// Control lookatall must fail this.
+//
+//jitcache:control lookatall
 func TestPutAtTheCapLooksAtASample(t *testing.T) {
 	one := fileSize(t, 64)
 	const n = 2000
@@ -251,7 +252,7 @@ func TestEvictionsAreCountedByKind(t *testing.T) {
 	}
 }
 
-// Control noclamp must fail this.
+//jitcache:control noclamp
 func TestCellsBelowZeroDoNotStopEviction(t *testing.T) {
 	one := fileSize(t, 100)
 	s := open(t, size(10*one))

@@ -14,6 +14,9 @@ import (
 // Many goroutines at once on a disk on which one call in twenty fails: several faults
 // occur in one put, and the repair of one meets another. Still there are no wrong bytes,
 // no descriptor is left open, and the cache works afterwards.
+//
+//jitcache:control nowritecheck
+//jitcache:control leak
 func TestFaultsAtRandomAreSurvived(t *testing.T) {
 	all := failures()
 	s := quickStore(t, true)

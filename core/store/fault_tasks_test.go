@@ -148,6 +148,9 @@ func taskStore(t *testing.T) *Store {
 // Every system call in the code of maintenance is made to fail. There are no wrong bytes,
 // nothing is removed that must stay, nothing is left behind, the reason fits, and the next
 // attempt works. With -short one call in eight.
+//
+//jitcache:control noagain
+//jitcache:control leak
 func TestEveryFailingCallOfATaskIsSurvived(t *testing.T) {
 	for _, task := range tasks() {
 		for _, f := range failures() {
@@ -208,6 +211,10 @@ func trueLedger(t *testing.T, s *Store, what string) {
 
 // One operation fails every time, as on a disk that stays full or broken. All calls return,
 // and when the disk works again, so does the cache.
+//
+//jitcache:control nowritecheck
+//jitcache:control short
+//jitcache:control leak
 func TestAnOperationThatAlwaysFailsIsSurvived(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077)) // so that modes are put right, with a chmod
 	for _, op := range []Op{

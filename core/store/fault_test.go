@@ -156,6 +156,11 @@ func noLeftovers(t *testing.T, s *Store, what string) {
 // Every system call of a put, and of the write of the ledger after it, is made to fail in
 // turn. The put has stored the whole entry or says why not; nothing is left behind; the
 // next attempt works.
+//
+//jitcache:control nowritecheck
+//jitcache:control noagain
+//jitcache:control short
+//jitcache:control leak
 func TestEveryFailingCallOfAPutIsSurvived(t *testing.T) {
 	want, old := payload(1, 5000), payload(2, 300)
 	for name, durable := range map[string]bool{"plain": false, "durable": true} {
@@ -221,6 +226,9 @@ func failEveryCallOfAPut(t *testing.T, f failure, durable, replace bool, old, wa
 
 // Every system call of a lookup is made to fail in turn. It returns the right bytes, or a
 // miss with the reason.
+//
+//jitcache:control short
+//jitcache:control leak
 func TestEveryFailingCallOfAGetIsSurvived(t *testing.T) {
 	s := open(t)
 	sizes := []int{0, 5000, wholeRead + 5000} // of the last one the footer is read first

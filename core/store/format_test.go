@@ -29,6 +29,8 @@ func TestTrailerIsSmall(t *testing.T) {
 	}
 }
 
+//jitcache:control nochecksum
+//jitcache:control nofooter
 func TestEveryFlippedBitIsFound(t *testing.T) {
 	k := testKey(t, 1)
 	good := entryFile(t, k, []byte("the payload"), `{"a":1}`)
@@ -178,6 +180,7 @@ func TestLedgerComesBackWhole(t *testing.T) {
 	}
 }
 
+//jitcache:control noclamp
 func TestCellsNeverGoBelowZero(t *testing.T) {
 	l := new(ledger)
 	l.cells[0] = cell{100, 1}

@@ -36,6 +36,8 @@ func parsed(t *testing.T, file []byte, k *key.Key) Reason {
 // If others may write the directory, a file may be replaced before it is read. If the new
 // file is a good, shorter entry, a search for signatures after the payload must not go
 // beyond its end.
+//
+//jitcache:control shorter
 func TestFileThatHasShrunkWhenItIsReadIsAMiss(t *testing.T) {
 	s := open(t)
 	k := testKey(t, 1)
@@ -64,6 +66,8 @@ func TestFileThatHasShrunkWhenItIsReadIsAMiss(t *testing.T) {
 }
 
 // Each signature takes its time: an entry with half a million of them would take half a minute.
+//
+//jitcache:control manysigners
 func TestEntryHasSoManySignaturesAtMost(t *testing.T) {
 	k := testKey(t, 1)
 	signature := appendRecord(nil, tagSignature, make([]byte, signatureSize), "")
@@ -95,6 +99,8 @@ func TestEntryHasSoManySignaturesAtMost(t *testing.T) {
 
 // A bundle of some kilobytes can have names of gigabytes, and listing it would keep them in
 // memory.
+//
+//jitcache:control manysigners
 func TestEntryWhoseNameNoKeyHasIsNotTaken(t *testing.T) {
 	k := testKey(t, 1)
 	for size, want := range map[int]Reason{key.MaxName: None, key.MaxName + 1: Malformed, 30 << 20: Malformed} {

@@ -280,7 +280,7 @@ func TestSymlinkedRootIsResolvedOnce(t *testing.T) {
 	}
 }
 
-// Control follow must fail this.
+//jitcache:control follow
 func TestLinkBelowTheRootIsNotFollowed(t *testing.T) {
 	for name, path := range map[string]func(s *Store, k *key.Key) string{
 		"entry":  (*Store).fileOf,

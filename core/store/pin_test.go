@@ -56,6 +56,8 @@ func TestPinOpensWhateverBecomesOfTheEntry(t *testing.T) {
 }
 
 // File systems reuse inode numbers.
+//
+//jitcache:control nopinned
 func TestPinIsNotAnotherFileWithTheNumberOfTheFirst(t *testing.T) {
 	s := open(t)
 	k := testKey(t, 1)
@@ -152,7 +154,7 @@ func TestPathsAreNeverTheSameText(t *testing.T) {
 }
 
 // Releasing a pin removes its path, and nothing behind a link that another user has put
-// into the path. Control follow must fail this.
+// into the path.
 func TestPinIsNotRemovedThroughALink(t *testing.T) {
 	for _, openat2 := range []bool{true, false} {
 		for name, data := range map[string][]byte{"linked": elfPayload, "copied": []byte("text")} {

@@ -76,6 +76,7 @@ func TestEntryLargerThanTheCapIsNotStored(t *testing.T) {
 	put(t, s, testKey(t, 2), payload(1, 500))
 }
 
+//jitcache:control noinputs
 func TestResultOfAChangedInputIsNotStored(t *testing.T) {
 	s := open(t)
 	path := filepath.Join(t.TempDir(), "f")
@@ -204,6 +205,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+//jitcache:control nochecksum
 func TestGetIntoReadsWhatGetReads(t *testing.T) {
 	s := open(t)
 	for _, n := range []int{0, 1, 4096, 100_000, 17 << 20} {
@@ -297,6 +299,8 @@ func TestTimeStampsOfPutsAreDistinctAndAscending(t *testing.T) {
 }
 
 // Several puts find no entry, and each renames its own to the place. One entry is counted.
+//
+//jitcache:control nofirst by_the_rename
 func TestPutsOfOneKeyAtOnceAreCountedOnce(t *testing.T) {
 	for name, unknown := range map[string]bool{"by the rename": false, "where the kernel cannot tell": true} {
 		t.Run(name, func(t *testing.T) {

@@ -35,6 +35,8 @@ func numbered(n int) (p Public) {
 
 // If one process could undo what another has just written, a withdrawn key would be
 // trusted again, and nobody would be told.
+//
+//jitcache:control notelock
 func TestKeysThatProcessesWithdrawAtTheSameTimeAreAllWithdrawn(t *testing.T) {
 	const processes = 6
 	folder := t.TempDir()

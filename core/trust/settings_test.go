@@ -47,6 +47,7 @@ func TestFirstWhoSetsSomethingCounts(t *testing.T) {
 	}
 }
 
+//jitcache:control anyconfig
 func TestSettingsThatOthersMayWriteAreIgnoredWithAProblem(t *testing.T) {
 	for _, c := range []struct{ folder, file os.FileMode }{{0o755, 0o664}, {0o755, 0o646}, {0o775, 0o644}, {0o777 | os.ModeSticky, 0o644}} {
 		dir := write(t, "layers = /evil\n", c.folder, c.file)
@@ -107,6 +108,8 @@ func TestFoldersAreTheUsersAndTheMachines(t *testing.T) {
 }
 
 // Whatever is in a line, the lines after it are read, and an ignored line is reported.
+//
+//jitcache:control nowithdrawal
 func TestNoLineEndsAFile(t *testing.T) {
 	p := fixed(1).Public()
 	for _, size := range []int{1, 1<<12 - 1, 1 << 16, 1<<16 + 1, 1 << 19} {

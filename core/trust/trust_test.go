@@ -76,6 +76,7 @@ func TestSignaturesAreThoseOfTheGoldenVectors(t *testing.T) {
 	}
 }
 
+//jitcache:control anysignature
 func TestEveryByteOfAStatementIsSigned(t *testing.T) {
 	s := fixed(1)
 	st := Statement{Kind: "cubin", Payload: []byte("payload"), Attributes: []byte{0}}
@@ -138,6 +139,7 @@ func TestKeysAsTexts(t *testing.T) {
 	}
 }
 
+//jitcache:control nowithdrawal
 func TestKeyThatAnybodyWithdrawsIsNotTrusted(t *testing.T) {
 	a, b := fixed(1).Public(), fixed(2).Public()
 	user, machine := t.TempDir(), t.TempDir()
@@ -170,6 +172,8 @@ func TestKeyThatAnybodyWithdrawsIsNotTrusted(t *testing.T) {
 }
 
 // A namespace that is too long to sign for is not the empty one.
+//
+//jitcache:control nonamespace
 func TestNamespaceThatIsTooLongIsNobodyElses(t *testing.T) {
 	by := fixed(1)
 	for size, want := range map[int]bool{0: true, 255: true, 256: false, 1 << 16: false} {

@@ -9,6 +9,8 @@ import (
 
 // If a file of keys exists and cannot be read, it may withdraw any key. Otherwise an entry
 // that a withdrawn key has signed would be a hit.
+//
+//jitcache:control nowithdrawal
 func TestFileOfKeysThatCannotBeReadWithdrawsAllOfThem(t *testing.T) {
 	p, q := fixed(1).Public(), fixed(2).Public()
 	for name, spoil := range map[string]func(path string) error{
@@ -58,6 +60,8 @@ func TestFileOfKeysOfAnotherUserSaysNothing(t *testing.T) {
 
 // A line that cannot be read may have withdrawn or bounded the key in it. If another file
 // names the key, it must not be trusted without bounds.
+//
+//jitcache:control nowithdrawal
 func TestKeyInALineThatCannotBeReadIsNotTrusted(t *testing.T) {
 	p, q := fixed(1).Public(), fixed(2).Public()
 	for _, line := range []string{

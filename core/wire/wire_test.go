@@ -48,6 +48,7 @@ func TestGreetingOfAnotherVersionOrWithoutStorageIsRefused(t *testing.T) {
 	}
 }
 
+//jitcache:control anyvalue
 func TestLengthAboveTheBoundIsRefused(t *testing.T) {
 	for _, n := range []uint64{101, math.MaxInt64, 1 << 63, math.MaxUint64} {
 		r := io.MultiReader(bytes.NewReader(AppendSize(nil, n)), zeros{})

@@ -44,6 +44,7 @@ int main(void)
 }
 `
 
+//jitcache:control noforklock
 func TestForkedChildCanAsk(t *testing.T) {
 	folder := t.TempDir()
 	program := filepath.Join(folder, "forker")

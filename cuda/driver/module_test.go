@@ -14,6 +14,7 @@ import (
 	"jitcache/cuda/dl"
 )
 
+//jitcache:control notable
 func TestSameImageInOneContextIsLoadedOnce(t *testing.T) {
 	d, h := open(t, fake)
 	c := h.Create(0)
@@ -64,6 +65,7 @@ func TestTwoContextsLoadTwice(t *testing.T) {
 	h.Destroy(second)
 }
 
+//jitcache:control pointer
 func TestContextAtAUsedPointerIsAnotherOne(t *testing.T) {
 	d, h := open(t, fake)
 	c := h.Create(0)
@@ -213,6 +215,7 @@ func TestContextThatCannotBePopped(t *testing.T) {
 	h.Destroy(a)
 }
 
+//jitcache:control notable
 func TestThreadsLoadOnce(t *testing.T) {
 	d, h := open(t, fake)
 	c := h.Create(0)

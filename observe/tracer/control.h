@@ -2,8 +2,8 @@
  *
  * A test proves nothing if it also passes without the mechanism that it tests. So the
  * tracer can be built with -DJO_CONTROL=NAME, where NAME is one of those below, and the
- * mechanism's tests must then fail (tests/areas/observe.py). Another name does not
- * compile. In an ordinary build JO_WITHOUT is always 0. */
+ * mechanism's tests, which name it beside themselves (tests/areas/control_tests.py), must
+ * then fail. Another name does not compile. In an ordinary build JO_WITHOUT is always 0. */
 #ifndef JO_CONTROL_H
 #define JO_CONTROL_H
 

@@ -193,6 +193,8 @@ func TestDirectoryThatIsNotMountedIsNotMade(t *testing.T) {
 }
 
 // A helper has a umask for its socket. What it makes in a directory that users share is theirs, too.
+//
+//jitcache:control ownfolders
 func TestFoldersOfADirectoryThatUsersShareAreForAllOfThem(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
 	dir := t.TempDir()

@@ -54,6 +54,7 @@ func TestStatusesMeanWhatTheySay(t *testing.T) {
 	}
 }
 
+//jitcache:control unreadpages
 func TestPageBesideAStatusCostsNoConnection(t *testing.T) {
 	var connections atomic.Int32
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

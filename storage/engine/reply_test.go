@@ -64,6 +64,8 @@ func answerEach(c net.Conn, answer string) {
 }
 
 // The client would allocate what is announced, or panic, and the helper would end.
+//
+//jitcache:control anyreply
 func TestAnswerThatAnnouncesTooMuchIsRefused(t *testing.T) {
 	for _, answer := range []string{"$500000000\r\nxxx", "$9223372036854775807\r\n", "*2000000000\r\n", "%99999999\r\n", "$?\r\n", "=1\xff\r\n", "-" + strings.Repeat("x", 1<<20)} {
 		e := open(t, answering(t, answer), nil)

@@ -23,6 +23,7 @@ func (s *stuck) Probe(context.Context) error {
 	return nil
 }
 
+//jitcache:control waitsfordisks
 func TestDiskThatDoesNotAnswerKeepsNobody(t *testing.T) {
 	s := &stuck{answers: make(chan bool)}
 	e := newWaited(s)

@@ -79,6 +79,12 @@ def execute(area: str, program: Path, library: Path = BUILD / "lib") -> Count:
         return counted(*run(area, [str(program), folder, argument]))
 
 
+def run_in_folder(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
+    """Run a program in a folder of its own. It has failed if it was killed or hangs."""
+    with tempfile.TemporaryDirectory() as folder:
+        return run(area, ["timeout", "-k", "5", "600", str(program), folder, *arguments])
+
+
 def programs() -> Count:
     counts = []
     for source, standard in SOURCES:

@@ -6,11 +6,9 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
 
-from . import c, without
+from . import c, control
 from .common import BUILD, Count, counted, environment, pytest, run, total
-from .control import python_red
 from .go import test
 
 FOLDER = "tests/cuda"
@@ -107,43 +105,6 @@ def gpu() -> Count:
     )
 
 
-class Control(NamedTuple):
-    """A mechanism that is taken out, and pytest nodes that must then fail."""
-
-    name: str
-    out: str  # of core/control/controls.txt
-    nodes: tuple[str, ...]
-
-
-def row(form: str, change: str) -> str:
-    return f"test_table.py::test_answer_is_that_of_a_fresh_compile[stub-{form}-{change}-manifests]"
-
-
-def zombies(case: str) -> str:
-    return f"test_zombies.py::test_process_that_compiles_leaves_process_1_nobody_to_wait_for[stub-{case}]"
-
-
-PCH = "test_pch.py::test_compile_with_precompiled_headers_is_kept_and_leaves_nothing[stub]"
-TEXTS = "test_pch.py::test_headers_with_another_text_are_not_those_that_were_precompiled[stub]"
-
-CONTROLS = [
-    Control("absent names", "noabsent", (row("angle", "add-in-front"), row("has_include-absent", "add-in-front"), row("beside-the-working-directory", "add-in-front"), "test_walk.py::test_long_walk")),
-    Control("lease of a compile", "nolease", ("test_one_compile.py::test_one_of_four_processes_compiles[stub]",)),
-    Control("two names of one file", "notwins", ("test_twins.py::test_answer_is_that_of_a_fresh_compile_when_two_names_become_another_number_of_files[stub-link to copy]",)),
-    Control("the time", "notime", ("test_errors.py::test_what_shows_the_time_is_compiled_each_time[stub-header-__TIME__]",)),
-    Control("workers of a process that ends", "noendatexit", (zombies("once-1"),)),
-    Control("end of a worker", "noorderlyend", (zombies("once-1"), zombies("replaced-2"))),
-    Control("folder of a worker", "noownfolder", (PCH,)),
-    Control("texts of precompiled headers", "anyheaders", (TEXTS,)),
-    Control("bound of the workers", "nobound", ("test_workers.py::test_two_processes_with_two_roots_share_the_bound",)),
-]  # fmt: skip
-
-
 def controls() -> Count:
     """Each mechanism is taken out, and the tests of its promise must fail."""
-    counts = []
-    for control in CONTROLS:
-        folder = BUILD / "controls" / control.name.replace(" ", "-")
-        without.library(folder, control.out)
-        counts += [python_red("cuda-controls", control.name, f"{FOLDER}/{node}", folder) for node in control.nodes]
-    return total(counts)
+    return control.of_area("cuda-controls", threads=4)

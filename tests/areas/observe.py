@@ -2,59 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
-from . import cuda, go
-from .common import BUILD, ROOT, Count, at_once, environment, go_command, run, skipped, total, venv
+from . import control_tests, cuda, go
+from .common import BUILD, ROOT, Count, at_once, environment, go_command, run, skipped, venv
 from .control import TRIES, red
-
-#: The tracer's mechanisms (observe/tracer/control.h), each with a test in observe that must fail without it.
-CONTROLS = {
-    "ABSENT": "TestProgramThatIsNotThereFailsAsExecDoes",
-    "LOOKED": "TestWhatTheTreeHasReplacedIsNoInputAnyMore",
-    "TEXT": "TestTextOfALinkIsAnInput",
-    "WAY": "TestLinksToAFileCountWhereTheTreeAsksForItsPath",
-    "CHILDREN": "TestChildrenThatShareMemoryAreFollowed",
-    "CONTENT": "TestRoundsTellWhatWasSeenSinceTheStart",
-    "VDSO": "TestWhatCannotBeRepeatedIsSeen",
-    "OWN": "TestWhatIsInARenamedFolderIsTheTreesOwn",
-    "UNSTEADY": "TestFileThatTheTreeWaitsForIsSeen",
-    "RESTART": "TestSignalInterruptsNoCallThatItWouldNot",
-    "KILL": "TestTracerOrKeeperThatIsKilledTakesTheTreeAlong",
-    "GRACE": "TestDaemonLivesOnAndNobodyWaitsForIt",
-    "WORKING": "TestRestThatWorksIsGivenASecond",
-    "PRIVILEGES": "TestProgramThatNeedsPrivilegesGetsThem",
-    "STRANGERS": "TestSignalsToStrangersAreSeen",
-    "DESCRIPTORS": "TestChangeByADescriptorThatOnlyReadsIsSeen",
-    "TYPES": "TestListingSaysOfWhatTypeNamesAre",
-    "GIVEN": "TestWhatIsReachedFromAGivenFolderIsSeen",
-    "PROC": "TestWhatProcSaysOfNamespacesAndNetworksIsNotTakenForTheTrees",
-    "WALKS": "TestWhoPassesThroughAFolderHasNotAskedOfIt",
-    "ONCE": "TestWhereSomethingIsForbiddenTheCommandWorks",
-    "INODES": "TestWhoAsksForJustTheInodeIsSeen",
-    "AGAIN": "TestWhoAsksAgainHowManyProcessesThereMayBeIsSeen",
-    "MADE": "TestWhoAsksForTheUmaskIsSeen",
-    "PERMITS": "TestWhatMayBeDoneIsTold",
-    "ATTRIBUTES": "TestWhoAsksForAttributesInVainIsSeen",
-    "BLINDNESS": "TestAnotherRootIsSeenAndSeesItself",
-    "LOSSES": "TestOutputThatCannotBePassedOnFailsAsItWould",
-    "KEEPING": "TestSignalWhileTheResultIsKeptEndsThat",
-    "ORPHANS": "TestChildWhoseParentIsKilledAsItForksGoesOnAndIsNotKept",
-    "PLACES": "TestCPUsThatAProcessSetsAreLeftToIt",
-    "PAGE": "TestProgramIsToldOfTheKernelsPage",
-    "SOUGHT": "TestOutputIsAFileWhereItShouldComeToOne",
-    "ROOTS": "TestWhoOpensBelowAFolderWhateverThePathIsSeen",
-    "OWNTIMES": "TestWhoAsksForTheTimeOfWhatItHasMadeIsSeen",
-    "URING": "TestWhoAsksForIOUringIsSeen",
-    "STANDS": "TestWhoAsksWhatOutputIsIsToldWhatItStandsFor",
-    "LATER": "TestWhatIsPrintedByAnotherDescriptorComesAfterWhatWasPrintedBefore",
-    "HANDED": "TestProgramThatGetsAFileOpenIsOneOfItsReaders",
-    "MOUNTS": "TestWhoAsksWhatIsMountedIsSeen",
-    "LEAVING": "TestCommandInRoundsMayEndByItselfWhenItsHostDies",
-    "AUXILIARY": "TestProgramWhoseStackCannotBeReadIsNotPassedOver",
-}
+from .control_tests import ControlTest
 
 
 def tests() -> Count:
@@ -72,26 +26,23 @@ def tests() -> Count:
 
 
 def controls() -> Count:
-    """Each mechanism of the tracer is taken out, and its test must fail."""
-    text = (ROOT / "observe" / "tracer" / "control.h").read_text()
-    there = set(re.findall(r"^\tJO_CONTROL_(\w+),", text, re.MULTILINE)) - {"NOTHING"}
+    """Each mechanism of the tracer (observe/tracer/control.h) is taken out, and its tests must fail."""
     program = BUILD / "controls" / "observe.test"
     status, _ = run("observe-controls", [go_command(), "test", "-c", "-o", str(program), "./observe"])
     if status != 0:
         return Count(0, 0, 1)
-    return total(
-        [Count(1, 0, int(there != set(CONTROLS))), at_once(lambda row: _control(program, *row), CONTROLS.items())]
-    )
+    return at_once(lambda test: _control(program, test), control_tests.of_area("observe-controls"))
 
 
-def _control(program: Path, name: str, test: str) -> Count:
-    command = [str(program), f"-test.run=^{test}$", "-test.v", "-test.timeout=2m"]
-    env = environment(JITCACHE_TEST_OBSERVE_WITHOUT=name)
+def _control(program: Path, test: ControlTest) -> Count:
+    name = test.test
+    command = [str(program), f"-test.run=^{name}$", "-test.v", "-test.timeout=2m"]
+    env = environment(JITCACHE_TEST_OBSERVE_WITHOUT=test.control.replace("JO_CONTROL_", ""))
     is_red = False
     for _ in range(TRIES):
         _, text = run("observe-controls", command, env=env, cwd=ROOT / "observe")
-        if f"--- SKIP: {test} " in text:
-            return skipped("observe-controls", f"{name}: {test}")
-        if is_red := f"--- FAIL: {test} " in text:
+        if f"--- SKIP: {name} " in text:
+            return skipped("observe-controls", f"{test.control}: {name}")
+        if is_red := f"--- FAIL: {name} " in text:
             break
-    return red("observe-controls", name, test, is_red)
+    return red("observe-controls", test.control, name, is_red)

@@ -5,27 +5,19 @@ from __future__ import annotations
 import sys
 from glob import glob
 
-from . import mpi, without
-from .common import BUILD, Count, log_of, pytest, total, venv
-from .control import python_red
+from . import control, mpi
+from .common import Count, log_of, pytest, total, venv
 from .python import interpreters
 
 FOLDER = "tests/underworld3"
 AREA = "underworld3"
-
-#: These must fail if records lack the environment.
-CONTROLS = [
-    "test_table.py::test_wrapper[mpicc.openmpi-OMPI_CFLAGS-jitcache]",
-    "test_table.py::test_wrapper[mpicc.mpich-MPICH_CC-jitcache]",
-    "test_ranks.py::test_rank_with_other_variables_compiles_for_itself[two machines]",
-]
 
 
 def tests() -> Count:
     log_of(AREA).unlink(missing_ok=True)
     if not mpi.ready(AREA) or not _others(AREA):
         return Count(0, 0, 1)
-    return total([pytest(AREA, sys.executable, FOLDER), controls()])
+    return total([pytest(AREA, sys.executable, FOLDER), control.of_area(AREA)])
 
 
 def rest() -> Count:
@@ -34,13 +26,6 @@ def rest() -> Count:
     if not mpi.ready(area) or not _others(area):
         return Count(0, 0, 1)
     return pytest(area, sys.executable, FOLDER)
-
-
-def controls() -> Count:
-    """Records lack the environment, and its tests must fail."""
-    folder = BUILD / "controls" / "environment-not-kept"
-    without.library(folder, "noenvironment")
-    return total([python_red(AREA, "environment not kept", f"{FOLDER}/{node}", folder) for node in CONTROLS])
 
 
 def _others(area: str) -> bool:

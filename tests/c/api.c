@@ -163,6 +163,7 @@ static void keys_are_what_is_in_them(void)
 	jitcache_key_free(c);
 }
 
+/* jitcache:control noinputs */
 static void file_that_changes_is_noticed(void)
 {
 	char path[5000];
@@ -262,6 +263,7 @@ static void *get_or_compile(void *p)
 	return NULL;
 }
 
+/* jitcache:control nolease */
 static void one_of_many_threads_compiles(void)
 {
 	jitcache_cache *c = open_cache("1Mi");
@@ -381,6 +383,7 @@ static void cursor_gives_each_entry_once(void)
 	jitcache_cursor_free(some);
 }
 
+/* jitcache:control JC_STAYS */
 static void cursor_comes_back_from_many_entries_of_another_kind(void)
 {
 	jitcache_cache *c = open_cache("1Mi");
@@ -556,6 +559,7 @@ static void misses_are_counted(void) { misses_are_counted_by_kind("0"); }
 static void misses_are_counted_beside_a_tier_in_memory(void) { misses_are_counted_by_kind("1Mi"); }
 
 /* Nothing is read from a directory that others may write, and nothing stored there. */
+/* jitcache:control nodegrade */
 static void directory_that_others_may_write_is_a_cache_in_memory(void)
 {
 	static const mode_t modes[] = {0775, 0777, 01777};

@@ -143,6 +143,7 @@ static void try_it(const char *name)
 	}
 }
 
+/* jitcache:control JC_TEARS_DOWN */
 static void exit_with_threads_inside_ends_at_once()
 {
 	try_it("threads");
@@ -150,6 +151,7 @@ static void exit_with_threads_inside_ends_at_once()
 	try_it("threads return");
 }
 
+/* jitcache:control JC_TEARS_DOWN */
 static void exit_handlers_use_the_cache()
 {
 	try_it("before");
@@ -158,6 +160,7 @@ static void exit_handlers_use_the_cache()
 	try_it("before after threads");
 }
 
+/* jitcache:control JC_TEARS_DOWN */
 static void static_destructor_uses_the_cache()
 {
 	try_it("destructor");
@@ -165,6 +168,7 @@ static void static_destructor_uses_the_cache()
 	try_it("destructor threads");
 }
 
+/* jitcache:control JC_TEARS_DOWN */
 static void forked_child_exits()
 {
 	try_it("child");

@@ -51,6 +51,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* jitcache:control JC_SLOW_COPY */
 static void first_call_of_a_child_is_quick(void)
 {
 	double *took = (double *)calloc((size_t)forking_children, sizeof *took);

@@ -89,6 +89,7 @@ static void close_all(void)
 	jitcache_key_free(known);
 }
 
+/* jitcache:control JC_OLD_ORDER */
 static void child_that_exits_beside_fork_ends(void)
 {
 	open_all();
@@ -98,6 +99,7 @@ static void child_that_exits_beside_fork_ends(void)
 }
 
 /* The counters of a child reach the ledger at its exit. */
+/* jitcache:control JC_OLD_ORDER+ranks */
 static void child_that_exits_has_counted(void)
 {
 	open_all();

@@ -76,6 +76,7 @@ static int look_up_beside_fork(void *p)
 	return look_up();
 }
 
+/* jitcache:control JC_COPY_WATCHES */
 static void first_call_beside_fork_ends_with_an_older_glibc(void)
 {
 	set_up();

@@ -101,8 +101,11 @@ static void without(int (*something)(void *))
 	CHECK(jitcache_close(cache) == JITCACHE_OK);
 }
 
+/* jitcache:control JC_NO_COPY */
 static void child_without_memfd_and_temp_files_is_told(void) { without(without_files); }
+/* jitcache:control JC_NO_LIMITS */
 static void child_without_file_size_is_told(void) { without(without_file_size); }
+/* jitcache:control JC_NO_LIMITS */
 static void child_without_address_space_is_told(void) { without(without_address_space); }
 
 int main(int argc, char **argv)

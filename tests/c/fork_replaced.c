@@ -76,6 +76,7 @@ static void write_library(const char *path, const char *data, size_t size)
 	CHECK(f != NULL && fwrite(data, 1, size, f) == size && fclose(f) == 0);
 }
 
+/* jitcache:control JC_NO_VERSION */
 static void child_of_a_library_replaced_while_it_loads_is_told(void)
 {
 	static const char note[] = "\4\0\0\0\24\0\0\0\3\0\0\0GNU";

@@ -127,6 +127,7 @@ static int use(void *p)
 	return uses();
 }
 
+/* jitcache:control JC_NO_COPY */
 static void children_of_threads_that_run_in_go(void)
 {
 	set_up("0");
@@ -225,6 +226,7 @@ static int take_locks_and_use(void *p)
 	return step != 0 ? step : uses();
 }
 
+/* jitcache:control JC_NO_LOCKS */
 static void children_while_locks_of_the_front_are_taken(void)
 {
 	set_up("1Mi");

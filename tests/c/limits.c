@@ -17,6 +17,7 @@ static void limit_file_size(rlim_t size)
 
 /* The kernel answers a write beyond ulimit -f with SIGXFSZ, which ends the
  * process. */
+/* jitcache:control nolimit */
 static void put_beyond_the_limit_of_file_size_is_not_stored(void)
 {
 	static const char large[100000];

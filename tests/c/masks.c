@@ -40,6 +40,7 @@ static void *look_up(void *p)
 
 /* Every thread of the host blocks the signals, so a handler that runs does so in
  * one of Go's. */
+/* jitcache:control go_runtime */
 static void signal_that_is_waited_for_reaches_its_waiter(void)
 {
 	sigset_t set, before;
@@ -92,6 +93,7 @@ static void *call_with_all_blocked(void *p)
 	return NULL;
 }
 
+/* jitcache:control JC_NO_ENTER */
 static void thread_keeps_its_mask(void)
 {
 	struct masks m = {0};

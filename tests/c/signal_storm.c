@@ -113,6 +113,7 @@ static void with_signals(int rounds, int flags)
 	jitcache_close(c);
 }
 
+/* jitcache:control JC_NO_ENTER */
 static void handlers_with_large_frames_do_no_harm(void) { with_signals(1, 0); }
 
 /* Each thread meets the library for the first time in the middle of the storm. */
@@ -120,6 +121,7 @@ static void handlers_do_no_harm_to_threads_that_come_and_go(void) { with_signals
 
 /* These run on the stack for signals of their thread. The threads here have made
  * none: what there is came with the library, and is not Go's own, of 32 KiB. */
+/* jitcache:control JC_NO_STACK */
 static void handlers_with_a_stack_of_their_own_do_no_harm(void) { with_signals(40, SA_ONSTACK); }
 
 static void *stack_for_signals(void *p)
@@ -132,6 +134,7 @@ static void *stack_for_signals(void *p)
 }
 
 /* The place of one that was given back is used again. */
+/* jitcache:control JC_KEEP_STACK */
 static void stacks_for_signals_go_with_their_threads(void)
 {
 	enum { ROUNDS = 50 };

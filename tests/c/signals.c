@@ -57,6 +57,7 @@ static void remember(void)
 	pthread_sigmask(SIG_SETMASK, NULL, &mask_before);
 }
 
+/* jitcache:control JC_NO_SIGNALS */
 static void dispositions_are_as_they_were(void)
 {
 	for (int i = 1; i < NSIG; i++) {
@@ -82,6 +83,8 @@ static void mask_is_as_it_was(void)
 /* The threads of the runtime block every signal that a host sends around. 16 is
  * SIGSTKFLT and 34 SIGRTMIN: with SIGCHLD and SIGPROF those that Go would
  * unblock in each of its threads. */
+/* jitcache:control JC_NO_SIGNALS */
+/* jitcache:control go_runtime */
 static void threads_take_no_signals(void)
 {
 	DIR *d = opendir("/proc/self/task");
@@ -111,6 +114,7 @@ static void threads_take_no_signals(void)
 }
 
 /* The runtime has been hashing and reading for a while, on several threads. */
+/* jitcache:control preempts */
 static void no_preemption_signal_is_sent(void) { CHECK(urgent == 0); }
 
 int main(int argc, char **argv)

@@ -116,13 +116,12 @@ FORMS = {
 }  # fmt: skip
 
 
+@pytest.mark.control("notime", rows=["stub-header-__TIME__"])
 @pytest.mark.parametrize("word", ["__DATE__", "__TIME__"])
 @pytest.mark.parametrize("form", FORMS)
 def test_what_shows_the_time_is_compiled_each_time(
     compiler: Compiler, cache: jitcache.Cache, tmp_path: Path, form: str, word: str
 ) -> None:
-    """Control notime must fail this."""
-
     def with_word(text: str) -> str:
         return text.replace("@", word).replace("<\\\n>", f"{word[:4]}\\\n{word[4:]}").replace("(<,", f"({word[:4]},") \
             .replace("=<", f"={word[:4]}").replace(", >)", f", {word[4:]})")  # fmt: skip

@@ -170,7 +170,6 @@ def swapped(monkeypatch: pytest.MonkeyPatch, cache: jitcache.Cache, paths: list[
     "names", [("stub", "older"), pytest.param(("12", "13"), marks=pytest.mark.nvrtc)], ids="-".join
 )
 def test_other_version_is_another_entry(names, built, cache: jitcache.Cache, monkeypatch) -> None:
-    """Control noidentity must fail this for the fakes, which share a name."""
     one, other = (built(name) for name in names)
     codes = swapped(monkeypatch, cache, [one, other, one, other])
     assert [code.hit for code in codes] == [False, False, True, True]
@@ -208,7 +207,6 @@ def replace(path: Path, by: Path) -> None:
 
 
 def test_replaced_nvrtc_is_noticed(own: Compiler, built: Callable[[str], Path], tmp_path: Path) -> None:
-    """Control noidentity must fail this."""
     said = []
     for name in ("stub", "older", "stub", "older"):
         replace(own.path, built(name))

@@ -60,8 +60,8 @@ def compiling(stub: Compiler, gate: Path, monkeypatch: pytest.MonkeyPatch, tmp_p
     p.communicate()
 
 
+@pytest.mark.control("nolease", rows=["stub"])
 def test_one_of_four_processes_compiles(compiler: Compiler, tmp_path: Path) -> None:
-    """Control nolease must fail this."""
     processes = [ready(tmp_path, STUBNVRTC_SLEEP_MS="500") for _ in range(4)]
     for p in processes:
         go(p)

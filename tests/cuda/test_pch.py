@@ -60,6 +60,7 @@ def words(tmp_path: Path, header: str) -> list[object]:
     return [COMPILE, tmp_path / "cache", header, source, *OPTIONS, f"-I{tmp_path}"]
 
 
+@pytest.mark.control("noownfolder", rows=["stub"])
 def test_compile_with_precompiled_headers_is_kept_and_leaves_nothing(
     plain: None, temporary: Path, tmp_path: Path
 ) -> None:
@@ -70,6 +71,7 @@ def test_compile_with_precompiled_headers_is_kept_and_leaves_nothing(
     assert {path.name for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.control("anyheaders", rows=["stub"])
 def test_headers_with_another_text_are_not_those_that_were_precompiled(
     plain: None, temporary: Path, tmp_path: Path
 ) -> None:

@@ -90,11 +90,18 @@ def twice(tree: Tree, cache: jitcache.Cache) -> list:
     return [*(code.code.decode() for code in codes), *(code.hit for code in codes)]
 
 
+@pytest.mark.control(
+    "noabsent",
+    rows=[
+        "stub-angle-add-in-front-manifests",
+        "stub-has_include-absent-add-in-front-manifests",
+        "stub-beside-the-working-directory-add-in-front-manifests",
+    ],
+)
 @pytest.mark.parametrize(("name", "form", "change", "known"), PARAMETERS)
 def test_answer_is_that_of_a_fresh_compile(
     name: str, form: str, change: str, known: str, groves, built, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The controls topfile and noabsent must fail rows of this."""
     grove = groves(name)
     compiler = use(monkeypatch, name, built(name))
     tree = grove.trees[form, change, known]

@@ -32,8 +32,8 @@ ASK = """
 """
 
 
+@pytest.mark.control("noabsent")
 def test_long_walk(stub: Compiler, tmp_path: Path) -> None:
-    """The controls topfile and noabsent must fail this."""
     walk(tmp_path, "walk_with_the_fake_NVRTC", 1000, 60)
 
 

@@ -59,8 +59,8 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.control("nobound")
 def test_two_processes_with_two_roots_share_the_bound(stub: Compiler, gate: Gate, asking: Any) -> None:
-    """The control nobound must fail this."""
     first, second = asking(MOST - 2), asking(MOST - 2)
     until(lambda: len(gate.waiting()) >= MOST)
     time.sleep(0.5)

@@ -55,6 +55,8 @@ COMPILE = """
 """
 
 
+@pytest.mark.control("noendatexit", rows=["stub-once-1"])
+@pytest.mark.control("noorderlyend", rows=["stub-once-1", "stub-replaced-2"])
 @pytest.mark.parametrize(("how", "compiles"), [("once", 1), ("replaced", 2), ("forked", 2), ("closed", 1)])
 def test_process_that_compiles_leaves_process_1_nobody_to_wait_for(
     compiler: Compiler, tmp_path: Path, how: str, compiles: int

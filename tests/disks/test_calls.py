@@ -84,6 +84,10 @@ def cases() -> list[Any]:
     ]
 
 
+@pytest.mark.control("nowritecheck", rows=["writev:ENOSPC=1+", "writev:EDQUOT=1+"])
+@pytest.mark.control("noagain", rows=["renameat,renameat2:EINTR=1+2"])
+@pytest.mark.control("leak", rows=["fstat:EIO=1+"])
+@pytest.mark.control("norefusal", rows=["flock:ENOLCK=1+", "newfstatat:EIO=1+"])
 @pytest.mark.parametrize("case", cases())
 def test_failing_call_costs_a_compile_at_most(case: Case, tmp_path: Path) -> None:
     """Right bytes or a miss that says why, at most a warning or two, nothing torn, nothing left open."""

@@ -41,6 +41,7 @@ def small_disk(kind: str, tmp_path: Path) -> Iterator[Path]:
             yield place
 
 
+@pytest.mark.control("nowritecheck", rows=["size=1m"])
 @root
 @pytest.mark.parametrize("kind", ["size=1m", "nr_inodes=24", "ext4"])
 def test_disk_that_fills_up_stores_what_fits(kind: str, tmp_path: Path) -> None:
@@ -66,6 +67,7 @@ def test_disk_that_fills_up_stores_what_fits(kind: str, tmp_path: Path) -> None:
         right_afterwards(directory)
 
 
+@pytest.mark.control("nodegrade", rows=["size=1m"])
 @root
 @pytest.mark.parametrize("kind", ["size=1m", "ext4"])
 def test_cache_cannot_be_made_on_a_full_disk(kind: str, tmp_path: Path) -> None:
@@ -83,6 +85,7 @@ def test_cache_cannot_be_made_on_a_full_disk(kind: str, tmp_path: Path) -> None:
         right_afterwards(place / "cache")
 
 
+@pytest.mark.control("nowritable")
 @root
 def test_disk_that_becomes_read_only_is_read(tmp_path: Path) -> None:
     """Under an open cache, and for one that is opened then."""
@@ -107,6 +110,8 @@ def test_disk_that_becomes_read_only_is_read(tmp_path: Path) -> None:
         right_afterwards(directory)
 
 
+@pytest.mark.control("nodegrade")
+@pytest.mark.control("nowritable")
 @root
 def test_directory_of_mode_0500_is_read_by_its_user(tmp_path: Path) -> None:
     """By a numeric user id that no file knows; root could write it."""
@@ -140,6 +145,7 @@ def test_directory_of_mode_0500_is_read_by_its_user(tmp_path: Path) -> None:
         assert list(empty.iterdir()) == []
 
 
+@pytest.mark.control("nodegrade")
 def test_process_without_descriptors_compiles(tmp_path: Path) -> None:
     """Nothing can be opened: every lookup misses, nothing is stored, and both say why."""
     directory = tmp_path / "cache"
@@ -162,6 +168,7 @@ def test_process_without_descriptors_compiles(tmp_path: Path) -> None:
     right_afterwards(directory)
 
 
+@pytest.mark.control("nolimit", rows=["10000"])
 @pytest.mark.parametrize("limit", [0, 100, 3000, 10_000, 64_000])
 def test_limit_of_file_size_kills_nobody(limit: int, tmp_path: Path) -> None:
     """RLIMIT_FSIZE below an entry, the ledger, a place of the names: the kernel kills who writes beyond it."""

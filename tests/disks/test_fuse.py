@@ -120,6 +120,8 @@ FAULTS: list[tuple[list[str], set[str]]] = [
 ]
 
 
+@pytest.mark.control("nowritecheck", rows=["local--large20000"])
+@pytest.mark.control("short", rows=["local--short1000"])
 @pytest.mark.parametrize(("flags", "misses"), FAULTS, ids=["".join(f) for f, _ in FAULTS])
 @pytest.mark.parametrize("kind", ["local", pytest.param("network", marks=pytest.mark.soak)])
 def test_no_error_reaches_the_caller(
@@ -139,6 +141,7 @@ def test_no_error_reaches_the_caller(
         assert member.do("put", 100) == "stored" and member.do("get", 100) == "right"
 
 
+@pytest.mark.control("nolease", rows=["local"])
 @pytest.mark.parametrize("kind", ["local", "network"])
 def test_without_faults_one_compiles(kind: str, loopback: Path, tmp_path: Path) -> None:
     """What the faults cost: here every compile is one, and every lookup right."""

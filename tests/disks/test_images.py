@@ -63,6 +63,7 @@ def images(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Images]:
         made.unmount()
 
 
+@pytest.mark.control("noimages", rows=["squashfs", "overlay"])
 def test_header_of_another_image_is_another_header(images: Images, tmp_path: Path) -> None:
     values = []
     for n in (1, 2, 1, 2):
@@ -84,6 +85,7 @@ def test_header_of_the_same_image_is_the_same(images: Images, tmp_path: Path) ->
     assert hits == [False, True]
 
 
+@pytest.mark.control("noimages", rows=["squashfs"])
 def test_result_is_not_stored_for_an_image_that_was_replaced_meanwhile(images: Images, tmp_path: Path) -> None:
     images.mount(1)
     key = jitcache.Key(source=jitcache.File(images.place / "value.h"))

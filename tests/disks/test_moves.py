@@ -85,6 +85,9 @@ def outcomes(counts: list[dict[str, int]], what: str) -> set[str]:
     return {o.partition(" ")[2] for count in counts for o in count if o.startswith(what)}
 
 
+@pytest.mark.control("norepair", rows=["removed", "renamed", "replaced_by_a_file"])
+@pytest.mark.control("keepopen", rows=["removed", "renamed"])
+@pytest.mark.control("follow", rows=["replaced_by_a_link", "folder_replaced_by_a_link"])
 @pytest.mark.parametrize(("move", "stored"), MOVES, ids=[m.__name__ for m, _ in MOVES])
 def test_directory_moves_under_working_processes(move: Any, stored: set[str], tmp_path: Path, long: bool) -> None:
     directory = tmp_path / "cache"

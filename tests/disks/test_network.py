@@ -29,6 +29,7 @@ def compiles(tmp_path: Path, **env: str) -> tuple[int, list[list[object]]]:
     return len(log.read_text().split()), answers
 
 
+@pytest.mark.control("nolease", rows=["JITCACHE_LOCK_DIR"])
 @pytest.mark.parametrize("variable", ["JITCACHE_LOCK_DIR", "XDG_RUNTIME_DIR", "TMPDIR"])
 def test_one_compile_per_node_with_locks_on_the_node(variable: str, tmp_path: Path) -> None:
     node = tmp_path / "node"

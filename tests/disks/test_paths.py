@@ -88,9 +88,9 @@ def follows(line: str, root: str) -> bool:
     return False
 
 
+@pytest.mark.control("follow", rows=["openat2"])
 @pytest.mark.parametrize("inject", [[], ["-e", "inject=openat2:error=ENOSYS"]], ids=["openat2", "an old kernel"])
 def test_no_call_goes_through_a_link_below_the_root(tmp_path: Path, inject: list[str]) -> None:
-    """Control follow must fail this."""
     root, log, seen = tmp_path / "cache", tmp_path / "log", 0
     env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "TMPDIR": str(tmp_path)}
     for command in [["-c", CALLS, str(root)], *(["-m", "jitcache", "-directory", str(root), *c] for c in COMMANDS)]:

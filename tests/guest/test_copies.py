@@ -63,6 +63,8 @@ def own_library(library: Path, tmp_path: Path) -> Path:
     return copy
 
 
+@pytest.mark.control("JC_NO_OWN_FILE", rows=["deleted-open-from the parent True compiled\\n"])
+@pytest.mark.control("JC_NO_VERSION", rows=["replaced-closed-fork False compiled\\n"])
 @pytest.mark.parametrize(
     ("file", "descriptors", "want"),
     [

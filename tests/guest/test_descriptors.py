@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from processes import check
 
 
@@ -26,6 +27,7 @@ def test_one_descriptor_is_kept_open(tmp_path: Path) -> None:
     assert check(code, tmp_path / "cache") == "['libjitcache.so']\n"
 
 
+@pytest.mark.control("go_runtime")
 def test_process_that_closes_all_goes_on(tmp_path: Path) -> None:
     """The control build, of Go's own runtime, must fail this."""
     code = """
@@ -58,6 +60,7 @@ def test_process_that_closes_all_goes_on(tmp_path: Path) -> None:
     check(code, tmp_path / "cache", tmp_path / "own")
 
 
+@pytest.mark.control("JC_NO_PATH")
 def test_child_of_a_process_that_closes_all_has_a_cache(tmp_path: Path) -> None:
     """A daemon closes all descriptors in its child, and the child's children do again."""
     code = """

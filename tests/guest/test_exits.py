@@ -41,6 +41,7 @@ DAEMONS = """
 """
 
 
+@pytest.mark.control("JC_LINGERS", rows=["0-return"])
 @pytest.mark.parametrize("end", ["return", "exit", "error"])
 @pytest.mark.parametrize("memory", ["0", "1Mi"])
 def test_daemon_threads_in_the_library_do_not_keep_the_interpreter(
@@ -57,6 +58,7 @@ def test_daemon_threads_in_the_library_do_not_keep_the_interpreter(
         assert "panic" not in p.stderr
 
 
+@pytest.mark.control("unloads")
 def test_library_stays_loaded_after_dlclose(library: Path, tmp_path: Path) -> None:
     code = """
         import _ctypes, ctypes, sys

@@ -107,6 +107,7 @@ def test_copy_with_a_name_works_and_goes(unshared: None, temp: Path) -> None:
     assert os.listdir(temp) == []
 
 
+@pytest.mark.control("JC_NO_SWEEP")
 def test_copy_of_a_killed_process_is_swept(unshared: None, temp: Path) -> None:
     left = killed_while_it_copies(temp)
     copy_once(temp)
@@ -116,6 +117,7 @@ def test_copy_of_a_killed_process_is_swept(unshared: None, temp: Path) -> None:
     assert os.listdir(temp) == []
 
 
+@pytest.mark.control("JC_SWEEPS_ALL")
 def test_what_is_no_leftover_of_ours_is_not_swept(unshared: None, temp: Path) -> None:
     """A file that is locked, one of another user, links, pipes, other names."""
     for name in ("jitcache-copy-locked", "jitcache-copy-others", "jitcache-copi", "jitcache-copy-swept", "target"):
@@ -160,6 +162,7 @@ def compiler(folder: Path, what: str) -> Path:
     return script
 
 
+@pytest.mark.control("notempsweep")
 def test_folder_of_a_killed_process_is_swept(tmp_path: Path, temp: Path) -> None:
     env = {"TMPDIR": str(temp)}
     kills, refuses = compiler(tmp_path, "kill -9 $HOST_OF_TEST"), compiler(tmp_path, "exit 1")
@@ -173,6 +176,7 @@ def test_folder_of_a_killed_process_is_swept(tmp_path: Path, temp: Path) -> None
     assert os.listdir(temp) == []
 
 
+@pytest.mark.control("sweepliving")
 def test_folder_of_a_living_process_stays(tmp_path: Path, temp: Path) -> None:
     env = {"TMPDIR": str(temp)}
     asked = tmp_path / "asked"
@@ -215,12 +219,14 @@ def path_of_a_killed_process(tmp_path: Path, temp: Path) -> Path:
     return path
 
 
+@pytest.mark.control("notempsweep")
 def test_path_of_a_killed_process_is_swept(tmp_path: Path, temp: Path) -> None:
     path_of_a_killed_process(tmp_path, temp)
     path_once(tmp_path, temp)
     assert os.listdir(temp) == []
 
 
+@pytest.mark.control("sweepliving")
 def test_path_of_a_living_process_stays(tmp_path: Path, temp: Path) -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     p = start(PATHS, tmp_path / "cache", "waits", env={"TMPDIR": str(temp)}, **pipes)
@@ -231,6 +237,7 @@ def test_path_of_a_living_process_stays(tmp_path: Path, temp: Path) -> None:
     assert p.returncode == 0 and os.listdir(temp) == []
 
 
+@pytest.mark.control("sweepliving")
 def test_path_that_is_not_certainly_a_leftover_stays(tmp_path: Path, temp: Path) -> None:
     """One of a process with the pid of a dead one, of another container or machine, of another user; links and pipes."""
     path = path_of_a_killed_process(tmp_path, temp)

@@ -84,6 +84,7 @@ def test_faulthandler_prints_on_request(tmp_path: Path, order: str) -> None:
     assert "in look_up_here" in p.stderr
 
 
+@pytest.mark.control("longslice")
 def test_ctrl_c_ends_a_wait(tmp_path: Path, times: int) -> None:
     """Promised: within 200 ms. Fails at ten times that."""
     code = """

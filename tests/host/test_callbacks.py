@@ -191,7 +191,7 @@ def test_exception_in_a_c_callback_of_ctypes_frees_the_lease(tmp_path: Path, mon
 
 # Which tests of unwind.cpp fail without what.
 UNWIND = {
-    "no_unwind": {  # giving the lease up
+    "JC_NO_UNWIND": {  # giving the lease up
         "exception_reaches_the_caller_and_the_lease_is_free",
         "longjmp_frees_the_lease_at_the_next_call",
         "longjmp_frees_the_lease_at_the_threads_end",
@@ -199,8 +199,8 @@ UNWIND = {
         "longjmp_over_two_callbacks_frees_both_leases",
         "threads_that_fail_hand_the_lease_on",
     },
-    "no_frames": {"nested_calls_keep_the_outer_lease"},  # telling who called from where
-    "late_store": {"exception_after_the_commit_keeps_the_result"},  # storing at the commit
+    "JC_NO_FRAMES": {"nested_calls_keep_the_outer_lease"},  # telling who called from where
+    "JC_LATE_STORE": {"exception_after_the_commit_keeps_the_result"},  # storing at the commit
 }
 
 

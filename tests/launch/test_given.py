@@ -60,6 +60,7 @@ def test_what_proc_says_of_namespaces_is_not_kept(place: Any) -> None:
     assert "not stored" not in place.why("sh", "-c", "cat /proc/self/cgroup >/dev/null")
 
 
+@pytest.mark.control("raised")
 def test_limits_are_those_of_the_caller(place: Any) -> None:
     """Go raises the limit on open files when it starts."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -73,6 +73,7 @@ def test_base_dir(place: Any, gcc: str, by: str) -> None:
     assert objects[0] == objects[1]
 
 
+@pytest.mark.control("nomarks")
 def test_text_outputs_get_the_names_of_this_run(place: Any, gcc: str) -> None:
     """A dependency file has the source's path in it."""
     for folder in folders(place):
@@ -84,6 +85,7 @@ def test_text_outputs_get_the_names_of_this_run(place: Any, gcc: str) -> None:
     assert "tmpab12" not in text
 
 
+@pytest.mark.control("nomarks")
 def test_printed_names_are_those_of_this_run(place: Any) -> None:
     script = place.tool("says", '#!/bin/sh\nrandom; echo "made $1/out" >&2\necho x > $1/out\n')
     said = []

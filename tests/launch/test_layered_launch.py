@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 
+
+@pytest.mark.control("nolayers")
 def test_warmed_image_runs_nothing(place: Any) -> None:
-    """The control nolayers must fail this."""
-
     def run(**env: str) -> bytes:
         for name in ("a.o", "random.out"):
             (place.folder / name).unlink(missing_ok=True)

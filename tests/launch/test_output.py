@@ -50,6 +50,7 @@ def _fills(fd: int, p: subprocess.Popen[bytes]) -> None:
         time.sleep(0.001)
 
 
+@pytest.mark.control("nowaiting", rows=["replay"])
 @pytest.mark.parametrize("what", ["run", "replay"])
 def test_pipe_that_does_not_block_gets_all_of_it_once(place: Any, what: str) -> None:
     place.write(in_txt="".join(f"{n}\n" for n in range(40_000)))
@@ -82,6 +83,7 @@ def test_replay_whose_reader_has_enough_ends_by_the_signal(place: Any) -> None:
     assert place.read("out") == kept  # it was not run as well
 
 
+@pytest.mark.control("noending")
 def test_replay_that_cannot_print_to_the_end_says_so(place: Any) -> None:
     script, printed, kept = _kept(place)
 
@@ -96,6 +98,7 @@ def test_replay_that_cannot_print_to_the_end_says_so(place: Any) -> None:
     assert place.read("out") == kept
 
 
+@pytest.mark.control("noroom")
 def test_limit_for_files_is_none_for_a_pipe(place: Any) -> None:
     """What a command prints goes by way of a file, which it would be killed for."""
     most = 80 << 20

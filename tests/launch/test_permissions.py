@@ -117,6 +117,7 @@ ROWS: dict[str, tuple[str, str, int, int]] = {
 }
 
 
+@pytest.mark.control("nopermits", rows=["folder that may be entered", "file that may be made and removed"])
 @pytest.mark.parametrize("name", ROWS)
 def test_change_of_permissions_is_noticed(own: Own, name: str) -> None:
     words, script, before, after = ROWS[name]
@@ -217,6 +218,7 @@ def default_list(mask: int) -> bytes:
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in entries)
 
 
+@pytest.mark.control("nogiven")
 def test_permissions_that_a_folder_gives_to_what_is_made_in_it(own: Own) -> None:
     """A default access list takes the place of the umask."""
     own.make("d", 0o755)

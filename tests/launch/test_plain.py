@@ -31,6 +31,7 @@ NOT_KEPT = {
 }
 
 
+@pytest.mark.control("anytimes", rows=["a file with a time of its own"])
 @pytest.mark.parametrize("what", NOT_KEPT)
 def test_run_each_time_and_said_why(place: Any, what: str) -> None:
     body, why = NOT_KEPT[what]

@@ -27,6 +27,7 @@ def of_folder(folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.control("nolease")
 def test_sixteen_at_once_run_it_once(place: Any) -> None:
     script = place.tool("slow", "#!/bin/sh\nsleep 1; random\n")
     started = [place.start(script) for _ in range(16)]
@@ -36,6 +37,7 @@ def test_sixteen_at_once_run_it_once(place: Any) -> None:
     assert said != {b""}
 
 
+@pytest.mark.control("noremovals")
 def test_output_that_somebody_else_removes_is_not_left_out(place: Any) -> None:
     """What is gone when the command ends is no part of what it leaves; a replay would leave less."""
     script = place.tool("slow", "#!/bin/sh\necho 1 > out\nsleep 1\n")
@@ -80,6 +82,7 @@ print(missing)
 """
 
 
+@pytest.mark.control("noexchange")
 def test_output_is_there_at_any_time_while_replays_replace_it(place: Any) -> None:
     command = (place.random, "a")
     place.run(*command)

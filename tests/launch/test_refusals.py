@@ -56,9 +56,9 @@ EACH_TIME = {
 }
 
 
+@pytest.mark.control("noremembered", rows=["changed in place"])
 @pytest.mark.parametrize("what", EACH_TIME)
 def test_command_that_cannot_be_kept_is_observed_once(place: Any, observer: Observer, what: str) -> None:
-    """The control noremembered must fail this."""
     script = place.tool("script", f"#!/bin/sh\n{EACH_TIME[what]}\n")
     for name in ("log", "victim"):
         (place.folder / name).write_text("older\n")
@@ -95,8 +95,8 @@ def test_output_that_is_gone_lets_the_command_be_kept(place: Any, observer: Obse
     assert said[0][0] == said[1][0]
 
 
+@pytest.mark.control("noforgotten")
 def test_another_script_is_observed_at_once(place: Any, observer: Observer) -> None:
-    """The control noforgotten must fail this."""
     script = place.tool("script", "#!/bin/sh\ndate; random\n")
     assert [observer.run(script)[1] for _ in range(2)] == [True, False]
     place.tool("script", "#!/bin/sh\nrandom\n")

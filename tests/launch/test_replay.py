@@ -174,6 +174,7 @@ def test_nothing_stands_half(place: Any) -> None:
     assert place.leftovers() == []
 
 
+@pytest.mark.control("nolooks")
 def test_output_that_has_another_name(place: Any) -> None:
     """The command writes into the file that stands there, whatever else it is called: so it has to be run."""
     place.run("random", "out")
@@ -184,6 +185,7 @@ def test_output_that_has_another_name(place: Any) -> None:
     assert place.read("other") == place.read("out") != b"else"
 
 
+@pytest.mark.control("noadded")
 def test_notes_that_a_compiler_adds_to(place: Any, gcc: str) -> None:
     """gcc writes the notes behind those that stand there."""
     place.write(a_c="int f(int *a, int n) { int s = 0; while (n--) s += a[n]; return s; }\n")

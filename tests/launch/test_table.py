@@ -63,6 +63,9 @@ def change_and_compare(w: launched.Launched, change: Any, name: str) -> None:
         assert w.launched() == (after, True, "")
 
 
+@pytest.mark.control("noabsent", rows=["library that appears earlier-gcc"])
+@pytest.mark.control("noenvironment", rows=["variable of a wrapper-gcc"])
+@pytest.mark.control("nodates", rows=["time that a wrapper compares-gcc"])
 @pytest.mark.parametrize("compiler", ["gcc", "g++", "clang", "clang++"])
 @pytest.mark.parametrize("name", sorted(CASES.keys() - ELSEWHERE))
 def test_change_of_a_compile_and_link_is_noticed(
@@ -75,6 +78,22 @@ def test_change_of_a_compile_and_link_is_noticed(
     change_and_compare(w, CASES[name](w, monkeypatch), name)
 
 
+@pytest.mark.control(
+    "noabsent",
+    rows=[
+        "folder of an assembler that comes first",
+        "link that leads nowhere appears",
+        "link that leads nowhere is left",
+    ],
+)
+@pytest.mark.control("nochildren", rows=["version that a script greps"])
+@pytest.mark.control("nolistings", rows=["files that a script finds by a pattern"])
+@pytest.mark.control("nocompiled", rows=["file that python made and others read"])
+@pytest.mark.control("noscratch", rows=["file that is made for a moment"])
+@pytest.mark.control("nocompilers", rows=["source that python compiles"])
+@pytest.mark.control("nomodes", rows=["permissions of a folder that is copied"])
+@pytest.mark.control("nopermits", rows=["attribute that a file gets"])
+@pytest.mark.control("nodaters", rows=["time in a precompiled header of clang"])
 @pytest.mark.parametrize("name", commands.COMMANDS)
 def test_change_of_what_a_command_reads_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Assemblers, linkers, archivers, Fortran, code generators, scripts."""

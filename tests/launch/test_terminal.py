@@ -67,9 +67,9 @@ def launched(place: Any, *words: Any, **more: Any) -> bytes:
 ASKS = "#!/bin/sh\nfor fd in 0 1 2; do [ -t $fd ] && echo $fd; done; (exec 5>&1; [ -t 5 ] && echo copy)\nrandom\n"
 
 
+@pytest.mark.control("notells", rows=["o2"])
 @pytest.mark.parametrize("streams", ["", "o", "2", "o2", "io2", "i"])
 def test_command_is_told_what_is_a_terminal(place: Any, streams: str) -> None:
-    """The control notells must fail this."""
     script = place.tool("asks", ASKS)
     plain = on_terminal(place, script, streams=streams)
     first, second = (launched(place, script, streams=streams) for _ in range(2))
@@ -84,8 +84,8 @@ def test_runs_with_and_without_a_terminal_are_two(place: Any) -> None:
     assert len(set(said)) == 3
 
 
+@pytest.mark.control("notells")
 def test_colours_of_a_compiler(place: Any, gcc: str) -> None:
-    """The control notells must fail this."""
     place.write(a_c="int f(void) { int unused; }\n")
     command = [gcc, "-Wall", "-c", "a.c"]
     plain = on_terminal(place, *command)

@@ -313,8 +313,8 @@ def summary(entry: tuple[int, int, bytes] | None) -> str:
     return "absent" if entry is None else f"{stat.filemode(entry[0])} {entry[1]} {entry[2][:60]!r}"
 
 
+@pytest.mark.control("noabsent")
 def test_walk_leaves_no_wrong_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control noabsent must fail this."""
     seed = int(os.environ.get("LAUNCH_WALK_SEED") or random.randrange(10**6))
     print(f"LAUNCH_WALK_SEED={seed}")
     walk = Walk(tmp_path, seed, monkeypatch)

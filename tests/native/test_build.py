@@ -151,6 +151,7 @@ def test_nothing_stays_in_the_temp_folder(tmp_path: Path, cache: Any) -> None:
     assert os.listdir(tmp_path / "tmp") == []
 
 
+@pytest.mark.control("nolease")
 def test_processes_compile_once(tmp_path: Path, counted: CountedCompiler) -> None:
     asked: Any = {"sources": {"f.c": TEXT * 1}, "compiler": str(counted.path)}
     with ThreadPoolExecutor(4) as pool:
@@ -225,6 +226,7 @@ def test_file_that_is_made_beside_the_result_is_gone_with_the_folder(
     assert "source.c" in (tmp_path / "f.d").read_text()
 
 
+@pytest.mark.control("nodates")
 def test_modification_time_counts_where_it_shows(tmp_path: Path, cache: Any) -> None:
     source = tmp_path / "f.c"
     source.write_text("const char *f(void) { return __TIMESTAMP__; }\n")

@@ -18,6 +18,15 @@ from world import World
 COMPILERS = ["gcc", "g++", pytest.param("clang", marks=rest), pytest.param("clang++", marks=rest)]
 
 
+@pytest.mark.control("noabsent", rows=["library that appears earlier-gcc", "folder of headers that appears-gcc"])
+@pytest.mark.control("nolooked", rows=["mode that a wrapper looks at-gcc"])
+@pytest.mark.control("nochildren", rows=["member of a thin archive-gcc"])
+@pytest.mark.control("nolinktexts", rows=["text of a link that a wrapper reads-gcc"])
+@pytest.mark.control("nolistings", rows=["what a wrapper lists-gcc"])
+@pytest.mark.control("noenvironment", rows=["variable of a wrapper-gcc"])
+@pytest.mark.control("nomodes", rows=["mode that a wrapper looks at-gcc"])
+@pytest.mark.control("nodates", rows=["time that a wrapper compares-gcc"])
+@pytest.mark.control("notwins", rows=["header named twice that becomes another-gcc", "header that is a text too-gcc"])
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", CASES)
 def test_change_is_noticed(

@@ -226,6 +226,7 @@ def test_compiler_that_comes_first_in_path(tmp_path: Path, cache: Any, monkeypat
     assert native.load_shared(entry).f() == 2
 
 
+@pytest.mark.control("noenvironment", rows=["CPATH"])
 @pytest.mark.parametrize("variable", ["CPATH", "C_INCLUDE_PATH"])
 def test_include_path_of_the_environment(
     tmp_path: Path, cache: Any, monkeypatch: pytest.MonkeyPatch, variable: str

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from conftest import ROOT, in_process
 
 SOURCE = '#include <stdio.h>\n#include "own.h"\nint f(void) { return OWN; }\n'
@@ -17,6 +18,7 @@ def asked(folder: Path, compiler: Any) -> dict[str, Any]:
     return {"sources": SOURCE, "compiler": str(compiler.path), "flags": [f"-I{folder}"]}
 
 
+@pytest.mark.control("nolayers")
 def test_warmed_image_compiles_nothing(tmp_path: Path, counted: Any) -> None:
     (tmp_path / "own.h").write_text("#define OWN 1\n")
     image, own = tmp_path / "image", tmp_path / "own"
@@ -33,8 +35,8 @@ def test_warmed_image_compiles_nothing(tmp_path: Path, counted: Any) -> None:
     assert counted.compiles() == 1
 
 
+@pytest.mark.control("nolayers")
 def test_own_lists_and_those_of_layers_are_tried(tmp_path: Path, counted: Any) -> None:
-    """The control nolayers must fail this."""
     header = tmp_path / "own.h"
     image, own = tmp_path / "image", tmp_path / "own"
     header.write_text("#define OWN 1\n")

@@ -161,9 +161,8 @@ def images(tmp_path: Path, request: Any) -> Iterator[Images]:
     made.unmount()
 
 
+@pytest.mark.control("noimages", rows=["image", "overlay"])
 def test_image_that_is_mounted_in_place_of_another_with_equal_stamps(images: Images, cache: Any) -> None:
-    """The control noimages must fail this."""
-
     def build(of: Any) -> Any:
         flags = [f"-I{images.folder}/inc"]
         return native.build("#include <v.h>\nint f(void) { return V_OF_THE_IMAGE; }\n", flags=flags, cache=of)

@@ -60,6 +60,7 @@ def left(mark: str) -> list[str]:
     return running(mark)
 
 
+@pytest.mark.control("nolease")
 def test_sixteen_at_once_make_one_compile(tmp_path: Path, counted: CountedCompiler) -> None:
     asked: Any = {"sources": {"f.c": TEXT}, "compiler": str(counted.path)}
     with ThreadPoolExecutor(16) as pool:
@@ -138,6 +139,7 @@ def test_where_nothing_can_be_observed_it_compiles_and_keeps_nothing(
     assert {*made, found["bytes"]} == {found["bytes"]}
 
 
+@pytest.mark.control("noroom")
 def test_where_files_may_not_be_large_it_compiles_and_keeps_nothing(tmp_path: Path) -> None:
     """What the observer tells of a compile is larger than an object, and who writes beyond ulimit -f is killed."""
     command = words(tmp_path / "cache", sources={"f.c": TEXT}, compiler=need("gcc"), kind="object")

@@ -218,6 +218,8 @@ def fresh(t: Tree, compiler: str) -> bytes | None:
         return None
 
 
+@pytest.mark.control("noabsent", rows=["quote-add in front-gcc"])
+@pytest.mark.control("nochildren", rows=["quote-edit-gcc"])
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("form", [*FORMS, *FORMS_OF_CPP])

@@ -43,6 +43,7 @@ def container(m: Machine, *words: str, **env: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*unshare, sys.executable, "-c", *words], env=env, stdout=subprocess.PIPE)
 
 
+@pytest.mark.control("noexitwait")
 def test_container_that_ends_with_puts_pending_loses_none(machine: Callable[..., Machine], redis: Redis) -> None:
     """Its first process ends without a setting that lets it wait, while Redis does not answer."""
     one = machine(redis.url + UNSIGNED)

@@ -78,6 +78,7 @@ def ended(processes: list[subprocess.Popen[bytes]], seconds: float = 300) -> Non
             p.wait()
 
 
+@pytest.mark.control("noclaims", rows=["file"])
 @pytest.mark.parametrize("engine", ["redis", "file"])
 def test_fleet_compiles_each_key_once(
     machine: Callable[..., Machine], redis: Redis, tmp_path: Path, engine: str
@@ -210,6 +211,7 @@ STORM = (
 RECOVERED = 6
 
 
+@pytest.mark.control("noclaims")
 def test_fleet_whose_redis_is_killed_compiles_again_only_what_that_has_lost(
     machine: Callable[..., Machine], redis: Redis
 ) -> None:

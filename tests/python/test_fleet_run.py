@@ -95,6 +95,7 @@ def claimed(redis: Redis) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.control("noclaims", rows=["file"])
 @pytest.mark.parametrize("engine", ["redis", "file"])
 def test_fleet_runs_a_command_once(build: Callable[..., Builder], redis: Redis, tmp_path: Path, engine: str) -> None:
     (tmp_path / "shared").mkdir()

@@ -75,6 +75,7 @@ def image(tmp_path: Path) -> Image:
     return made
 
 
+@pytest.mark.control("nolayers")
 def test_warmed_image_compiles_nothing_in_another_process(image: Image) -> None:
     before = image.state()
     for memory in ("256Mi", "0"):
@@ -185,6 +186,7 @@ def test_forked_child_does_not_use_a_layer_that_others_may_write_by_now(
     assert in_child(child) == 0
 
 
+@pytest.mark.control("JC_NO_LAYERS")
 def test_own_entry_wins_and_remove_takes_only_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = jitcache.Key(n=1)
     with jitcache.Cache(tmp_path / "image") as c:

@@ -18,8 +18,8 @@ def key(n: object = 1) -> jitcache.Key:
     return jitcache.Key(n=n)
 
 
+@pytest.mark.control("nolease")
 def test_one_of_many_threads_compiles(tmp_path: Path) -> None:
-    """Control nolease must fail this."""
     cache = jitcache.Cache(tmp_path / "cache")
     log = tmp_path / "log"
     barrier = threading.Barrier(8)
@@ -44,8 +44,8 @@ def test_one_of_many_threads_compiles(tmp_path: Path) -> None:
     assert log.read_text() == "x\n"
 
 
+@pytest.mark.control("nolease")
 def test_one_of_many_processes_compiles(tmp_path: Path) -> None:
-    """Control nolease must fail this."""
     code = """
         import sys, time, jitcache
         cache = jitcache.Cache(sys.argv[1])
@@ -219,8 +219,9 @@ def test_tasks_on_one_thread(tmp_path: Path) -> None:
     assert asyncio.run(main()) == [b"code"] * 4
 
 
+@pytest.mark.control("nolease")
 def test_of_threads_that_coroutines_ask_in_one_compiles(tmp_path: Path) -> None:
-    """Coroutines of one loop are one thread, which never waits: each compiles. Control nolease must fail this."""
+    """Coroutines of one loop are one thread, which never waits: each compiles."""
     cache = jitcache.Cache(tmp_path / "cache")
     compiles = []
 

@@ -33,6 +33,7 @@ def test_refused_directory_is_one_warning_and_no_error(tmp_path: Path) -> None:
     assert "for as long as the process runs" in out
 
 
+@pytest.mark.control("nodegrade", rows=["509"])
 @pytest.mark.parametrize("mode", [0o775, 0o777, 0o1777])
 def test_directory_that_others_may_write_is_a_cache_in_memory(tmp_path: Path, mode: int) -> None:
     directory = tmp_path / "c"

@@ -627,6 +627,8 @@ def test_entry_before_it_is_spoiled_is_good(name: str, templates: Path) -> None:
         assert good.attributes == reader_attributes_of_empty()
 
 
+@pytest.mark.control("nochecksum", rows=["flipped-payload-first-elf", "flipped-attributes-large"])
+@pytest.mark.control("nofooter", rows=["flipped-created-elf", "flipped-cost-bare"])
 @pytest.mark.parametrize("case", params())
 def test_malformed_file_is_a_miss_with_its_reason(case: Case, spoiled: Place) -> None:
     jitcache.available()  # load the library before the lookup

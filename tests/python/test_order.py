@@ -22,8 +22,8 @@ class Register:
         self.floor = 0  # no lookup that begins now may return less
 
 
+@pytest.mark.control("noorder")
 def test_no_entry_is_older_than_what_was_replaced_or_removed_before(tmp_path: Path) -> None:
-    """Control noorder must fail this."""
     cache = jitcache.Cache(tmp_path / "cache")
     registers = [Register(n) for n in range(4)]
     end = time.monotonic() + 3

@@ -42,6 +42,7 @@ def has(m: Machine) -> int:
     return len(list((m.folder / "cache/v1/entries").glob("*/*.jce")))
 
 
+@pytest.mark.control("noprofile")
 def test_job_that_starts_elsewhere_fetches_what_it_used_in_one_request(
     machine: Callable[..., Machine], redis: Redis, proxy: Proxy
 ) -> None:

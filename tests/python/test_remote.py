@@ -92,6 +92,7 @@ def test_machine_that_ends_at_once_has_sent_what_it_compiled(machine: Callable[.
     assert len(redis.names()) == 1
 
 
+@pytest.mark.control("noexitwait", rows=["pass"])
 @pytest.mark.parametrize("end", ["cache.close()", "pass"])
 def test_process_that_ends_waits_as_it_is_told_until_all_is_sent(
     machine: Callable[..., Machine], redis: Redis, end: str
@@ -150,6 +151,7 @@ def test_remote_that_is_read_only_gets_nothing(machine: Callable[..., Machine], 
     assert redis.names() == []
 
 
+@pytest.mark.control("anyremote")
 def test_unsigned_entries_are_neither_sent_nor_used_unless_the_remote_says_so(
     machine: Callable[..., Machine], redis: Redis
 ) -> None:
@@ -408,6 +410,7 @@ def test_entry_of_another_key_is_not_used(machine: Callable[..., Machine], redis
     assert two.compile("a", "b") == "[1, 1]"
 
 
+@pytest.mark.control("nooutbox")
 def test_helper_that_is_killed_again_and_again_loses_nothing(machine: Callable[..., Machine], redis: Redis) -> None:
     one, two = (machine(redis.url + UNSIGNED) for _ in range(2))
     stop = threading.Event()

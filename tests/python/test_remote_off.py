@@ -91,6 +91,7 @@ def test_miss_of_what_the_remote_has_says_that_the_budget_is_spent(tmp_path: Pat
         two.end()
 
 
+@pytest.mark.control("JC_STAYS_QUIET")
 def test_remote_that_is_back_is_asked_again_by_the_same_process(tmp_path: Path) -> None:
     redis = Redis(tmp_path)
     one, two = (Machine(tmp_path, name, redis.url + "|trust=unsigned") for name in ("one", "two"))

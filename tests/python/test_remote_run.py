@@ -87,6 +87,7 @@ def replays(new: Callable[[], Machine], project: Path, *worlds: tuple[str, set[b
     raise AssertionError("the remote was late for each of ten machines")
 
 
+@pytest.mark.control("nolayers", rows=["file"])
 @pytest.mark.parametrize("engine", ["redis", "file"])
 def test_second_machine_replays_what_the_first_has_run(
     machine: Callable[..., Machine], redis: Redis, tmp_path: Path, project: Path, engine: str

@@ -95,6 +95,7 @@ def test_signed_image_serves_who_trusts_the_key(tmp_path: Path) -> None:
     assert compiled(tmp_path / "own", **env) == 0
 
 
+@pytest.mark.control("anysignature")
 def test_entries_in_another_namespace_are_compiled(tmp_path: Path) -> None:
     ci = CI(tmp_path, "one project")
     env = {"JITCACHE_LAYERS": str(ci.directory), "JITCACHE_KEYS": ci.public, "HOME": str(tmp_path)}

@@ -71,6 +71,7 @@ def test_clock_of_the_build_is_off(machine: Callable[..., Machine]) -> None:
         assert 0.1 <= took < 60
 
 
+@pytest.mark.control("otherclock", rows=["redis"])
 @pytest.mark.parametrize("engine", ["redis", "file"])
 def test_fleet_whose_clocks_differ_compiles_each_key_once(
     machine: Callable[..., Machine], redis: Redis, tmp_path: Path, engine: str

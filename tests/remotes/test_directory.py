@@ -100,6 +100,7 @@ def test_what_is_seen_late_costs_compiles_and_never_a_wrong_byte(
         assert compiled(late) == done
 
 
+@pytest.mark.control("hastybeats")
 @pytest.mark.slow  # sixteen seconds, and on a loaded machine who waits may lose patience with its helper
 def test_machine_that_lives_is_not_taken_for_dead_where_its_pulse_is_seen_late(
     machine: Callable[..., Machine], loopback: Path, tmp_path: Path

@@ -111,6 +111,7 @@ def heals(m: Machine, seconds: float = 40) -> bool:
     return False
 
 
+@pytest.mark.control("nooutbox")
 def test_replica_that_is_read_only_serves_and_takes_nothing(
     machine: Callable[..., Machine], redis: Redis, tmp_path: Path
 ) -> None:
@@ -153,6 +154,7 @@ def test_redis_that_evicts_costs_hits_alone(machine: Callable[..., Machine], tmp
         redis.stop()
 
 
+@pytest.mark.control("JC_NO_COPY")
 def test_fork_while_another_thread_asks(machine: Callable[..., Machine], redis: Redis, proxy: Proxy) -> None:
     """The child asks by itself; the parent's answer is the parent's."""
     one, two = (machine(url + UNSIGNED) for url in (redis.url, proxy.url))
@@ -235,6 +237,7 @@ print(came, time.monotonic() - began)
     assert check(code.replace("own=1", "own=2"), env=two.env).split()[0] == "40"
 
 
+@pytest.mark.control("manyserve")
 def test_of_helpers_that_start_at_once_one_serves(machine: Callable[..., Machine], redis: Redis) -> None:
     one, two = (machine(redis.url + UNSIGNED) for _ in range(2))
     check(STORES, env=one.env)
@@ -260,6 +263,7 @@ def test_of_helpers_that_start_at_once_one_serves(machine: Callable[..., Machine
             p.communicate()
 
 
+@pytest.mark.control("longplaces")
 def test_paths_that_are_too_long_for_a_socket(machine: Callable[..., Machine], redis: Redis, tmp_path: Path) -> None:
     """Folder of the sockets and cache directory: each longer than a socket's path may be."""
     long = tmp_path / ("x" * 100) / ("y" * 100)
@@ -276,6 +280,7 @@ def test_paths_that_are_too_long_for_a_socket(machine: Callable[..., Machine], r
         time.sleep(0.05)
 
 
+@pytest.mark.control("needscopy")
 @pytest.mark.root
 def test_no_space_for_the_copy(machine: Callable[..., Machine], redis: Redis) -> None:
     """What comes from the remote is used all the same."""
@@ -298,6 +303,7 @@ def test_no_space_for_the_copy(machine: Callable[..., Machine], redis: Redis) ->
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
+@pytest.mark.control("nooutbox")
 def test_password_that_becomes_right_is_used(machine: Callable[..., Machine], tmp_path: Path) -> None:
     """The helper that was denied has ended; the next process starts another."""
     redis = Redis(tmp_path, "--requirepass", "old")

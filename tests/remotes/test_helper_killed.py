@@ -43,6 +43,7 @@ with jitcache.Cache() as cache:
 """
 
 
+@pytest.mark.control("noheirs")
 @pytest.mark.slow  # as long as a holder may show nothing
 def test_helper_that_is_stopped_while_its_program_compiles_costs_one_compile_more(
     machine: Callable[..., Machine], redis: Redis
@@ -78,6 +79,7 @@ THERE = 400
 KILLS = int(os.environ.get("KILLS", "10"))
 
 
+@pytest.mark.control("nooutbox")
 def test_helper_that_is_killed_at_any_moment_costs_no_more_than_hits(
     machine: Callable[..., Machine], redis: Redis
 ) -> None:

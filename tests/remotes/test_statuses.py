@@ -144,6 +144,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.control("onestops", rows=["html"])
 @pytest.mark.parametrize("fault", [*ANSWERS, *DAMAGES])
 def test_answer_that_is_no_entry_costs_its_lookup(machine: Callable[..., Machine], server: Server, fault: str) -> None:
     """A server that refuses is left alone; one that has no entry, or a damaged one, is asked for each; then it is well again."""

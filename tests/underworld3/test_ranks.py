@@ -105,6 +105,7 @@ def test_machines_that_are_alike_compile_once(site: Site, shared: bool) -> None:
         assert site.solve(env={"UW_JIT_CACHE_DIR": places[3]}) == 0
 
 
+@pytest.mark.control("noenvironment", rows=["two machines"])
 @pytest.mark.parametrize("machines", ["ab", "aa"], ids=["two machines", "one machine"])
 def test_rank_with_other_variables_compiles_for_itself(site: Site, machines: str) -> None:
     """A wrapper obeys them: what is right for one rank is not for the other."""

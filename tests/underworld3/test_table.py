@@ -106,6 +106,7 @@ WRAPPERS = [
 ]
 
 
+@pytest.mark.control("noenvironment", rows=["mpicc.openmpi-OMPI_CFLAGS-jitcache", "mpicc.mpich-MPICH_CC-jitcache"])
 @both
 @pytest.mark.parametrize(
     ("wrapper", "compiler", "change"), WRAPPERS, ids=[f"{w}-{next(iter(c))}" for w, _, c in WRAPPERS]
