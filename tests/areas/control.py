@@ -83,7 +83,7 @@ def _control(area: str, control: str, places: dict[str, list[str]], build: Build
 def red(area: str, control: str, test: str, is_red: bool) -> Count:
     """Count a test that must fail under a control, and note it as a failure if it passed."""
     if not is_red:
-        failures.note(area, f"{control}: {test} is green", without.controls().get(control, ""))
+        failures.note(area, f"{control}: {test} is green", f"{control}: {without.controls().get(control, '')}")
     return Count(1, 0, int(not is_red))
 
 
