@@ -79,10 +79,10 @@ def execute(area: str, program: Path, library: Path = BUILD / "lib") -> Count:
         return counted(*run(area, [str(program), folder, argument]))
 
 
-def run_in_folder(area: str, program: Path, arguments: list[str]) -> tuple[int, str]:
-    """Run a program in a folder of its own. It has failed if it was killed or hangs."""
+def run_in_folder(area: str, program: Path, arguments: list[str], limit: int = 600) -> tuple[int, str]:
+    """Run a program in a folder of its own. It has failed if it was killed or takes so many seconds."""
     with tempfile.TemporaryDirectory() as folder:
-        return run(area, ["timeout", "-k", "5", "600", str(program), folder, *arguments])
+        return run(area, ["timeout", "-k", "5", str(limit), str(program), folder, *arguments])
 
 
 def programs() -> Count:
