@@ -6,15 +6,35 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from prepared import Prepared, Started
 from processes import printed
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+
+#: What instrument.py imports of the DSL. Its only thread is NumPy's.
+IMPORTS = ["cutlass", "cutlass.cute", "cutlass.cutlass_dsl"]
+
+#: Variables that only instrument.py, jitcache and the code of tests read. A row that has another one starts anew.
+FREE = (
+    "BUILD", "COMPILE_LOG", "JITCACHE", "JITCACHE_DIR", "JITCACHE_LIBRARY", "N", "OPTIONS", "PAUSE", "PROCESSOR",
+    "VERSION", "WITHOUT",
+)  # fmt: skip
+
+
+def environment() -> dict[str, str]:
+    """Return what all processes have of the tester's environment, and the architecture."""
+    own = ("JITCACHE_", "CUTE_", "CUTLASS_", "XDG_", "PYTHON")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(own)}
+    library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
+    return {**kept, **library, "PYTHONDONTWRITEBYTECODE": "1", "CUTE_DSL_ARCH": "sm_90a"}
+
+
+PREPARED = Prepared(IMPORTS, environment(), FREE)
 
 #: The program that most rows change: a kernel that uses a closure, globals, another module and its helper.
 APP = """
@@ -121,27 +141,26 @@ class Project:
         self.folder = other
 
     def environment(self, **env: str) -> dict[str, str]:
-        own = ("JITCACHE_", "CUTE_", "CUTLASS_", "XDG_", "PYTHON")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(own)}
-        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
         found = {
-            **kept,
-            **library,
+            **environment(),
             "PYTHONPATH": os.pathsep.join([str(self.folder), str(HERE), str(ROOT / "python")]),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "HOME": str(self.home),
             "JITCACHE_DIR": str(self.cache),
-            "CUTE_DSL_ARCH": "sm_90a",
             "COMPILE_LOG": str(self.log),
             **env,
         }
         return {k: v for k, v in found.items() if v != "unset"}
 
-    def start(self, code: str, **env: str) -> subprocess.Popen[str]:
-        """Start a process on a piece of code."""
+    def start(self, code: str, *, fresh: str = "", **env: str) -> Started:
+        """Start a process on a piece of code.
+
+        It is forked from one that has imported the DSL, unless ``fresh`` says why it has to start anew, or PREPARED does.
+        """
         text = "import instrument\n" + textwrap.dedent(code)
+        if "PYTHON" not in env:
+            return PREPARED.start(text, env=self.environment(**env), cwd=self.home, fresh=fresh)
         return subprocess.Popen(
-            [env.pop("PYTHON", sys.executable), "-c", text],
+            [env.pop("PYTHON"), "-c", text],
             env=self.environment(**env),
             cwd=self.home,
             stdin=subprocess.DEVNULL,
@@ -156,7 +175,7 @@ class Project:
         self.log.unlink(missing_ok=True)
         return found
 
-    def end(self, p: subprocess.Popen[str]) -> Ran:
+    def end(self, p: Started) -> Ran:
         """Wait for a process."""
         out, err = printed(p)
         return Ran(out.strip(), self.done(), p.returncode, err)
