@@ -12,12 +12,12 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda"), str(HERE)]
-sys.path.append(str(TESTS))
+sys.path += [str(TESTS), str(TESTS / "frameworks")]
 
 import fakes
 from isolation import isolate
 from jitcache import _default
-from workspace import NVRTC, Workspace
+from workspace import NVRTC, PREPARED, Workspace
 
 # The classes that a test of the contract is run over.
 CLASSES = ["FileStreamProgramCache", "ProgramCache"]
@@ -46,6 +46,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.filterwarnings(_OF_CUDA_CORE))
         if item.get_closest_marker("root") and os.geteuid() != 0:
             item.add_marker(pytest.mark.skip(reason="needs root"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how the processes of rows were started."""
+    terminalreporter.write_line(PREPARED.told())
 
 
 def class_of(name: str) -> type:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
 import projects
 from cuda.core import ProgramOptions
 from fakes import Witnesses, witnesses
+from prepared import Prepared, Started
 from processes import printed
 
 HERE = Path(__file__).resolve().parent
@@ -18,6 +18,17 @@ NVRTC = Path(next(iter(find_spec("nvidia").submodule_search_locations))) / "cu13
 
 #: Whether this is a cuda.core from 1.2 on, the first that has the headers which NVRTC brings along.
 BUNDLED = hasattr(ProgramOptions, "use_bundled_headers")
+
+#: Variables of this machine's CUDA, and of the libraries that count compiles.
+FOREIGN = ("CUDA_", "STUBNVRTC_")
+
+#: Variables that cuda.core does not read when it is imported, as it loads no NVRTC then. A row that has another one starts anew.
+FREE = {
+    "COUNTED", "JITCACHE_NVRTC", "LINKED", "LINKED_SLEEP", "OTHER", "STUBNVRTC_SLEEP_MS", "VALUE", "XDG_CACHE_HOME",
+}  # fmt: skip
+
+IMPORTS = ["cuda.core", "cuda.core.utils"]
+PREPARED = Prepared(IMPORTS, projects.environment(FOREIGN), projects.FREE | FREE)
 
 #: What every process begins with. COUNTED has the compiles of NVRTC written down, whoever asks for them.
 BEGIN = """
@@ -38,7 +49,8 @@ class Workspace(projects.Place):
     """Where sources lie (``folder``, the working directory) and caches (``cache``)."""
 
     BEGIN = BEGIN
-    FOREIGN = ("CUDA_", "STUBNVRTC_")
+    FOREIGN = FOREIGN
+    PREPARED = PREPARED
 
     def __init__(self, folder: Path, counted: Path) -> None:
         super().__init__(folder, HERE)
@@ -52,7 +64,7 @@ class Workspace(projects.Place):
         counted = str(self.counted)
         return super().environment(**{"CACHE": str(self.cache), "COUNTED": counted, "JITCACHE_NVRTC": counted, **env})
 
-    def end(self, p: subprocess.Popen[str]) -> str:
+    def end(self, p: Started) -> str:
         """Wait for a process, which has to succeed, and return what it printed."""
         out, err = printed(p)
         assert p.returncode == 0, f"{p.returncode}: {out}{err}"

@@ -9,11 +9,27 @@ import sys
 import textwrap
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from processes import printed
 
+if TYPE_CHECKING:
+    from prepared import Prepared, Started
+
 ROOT = Path(__file__).resolve().parent.parent.parent
+
+#: Variables that only jitcache and the code of tests read.
+FREE = frozenset({
+    "CACHE", "COMPILED", "JITCACHE", "JITCACHE_DIR", "JITCACHE_FS", "JITCACHE_LIBRARY", "JITCACHE_SHARED", "OWN", "WITHOUT",
+    "XDG_CONFIG_HOME",
+})  # fmt: skip
+
+
+def environment(foreign: tuple[str, ...], **env: str) -> dict[str, str]:
+    """Return what all processes have of the tester's environment: nothing of ours, or whose name begins with ``foreign``."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", *foreign))}
+    library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
+    return {**kept, **library, "PYTHONDONTWRITEBYTECODE": "1", **env}
 
 
 class Place:
@@ -25,6 +41,8 @@ class Place:
 
     BEGIN = ""
     FOREIGN: tuple[str, ...] = ()
+    #: What processes are forked from, if not each imports the framework itself.
+    PREPARED: Prepared | None = None
 
     def __init__(self, folder: Path, instrument: Path) -> None:
         folder.mkdir(parents=True)
@@ -33,13 +51,9 @@ class Place:
         self.log = folder / "compiled"
 
     def environment(self, **env: str) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("JITCACHE_", *self.FOREIGN))}
-        library = {k: v for k, v in os.environ.items() if k == "JITCACHE_LIBRARY"}
         return {
-            **kept,
-            **library,
+            **environment(self.FOREIGN),
             "PYTHONPATH": os.pathsep.join([str(self._instrument), str(ROOT / "python"), str(self.folder)]),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "HOME": str(self.home),
             "XDG_CONFIG_HOME": str(self.home / "settings"),
             "JITCACHE_DIR": str(self.cache),
@@ -48,17 +62,14 @@ class Place:
             **env,
         }
 
-    def start(self, code: str, *, stdin: int = subprocess.PIPE, **env: str) -> subprocess.Popen[str]:
-        """Start a process on a piece of code."""
-        return subprocess.Popen(
-            [sys.executable, "-c", self.BEGIN + textwrap.dedent(code)],
-            env=self.environment(**env),
-            cwd=self.folder,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(self, code: str, *, stdin: int = subprocess.PIPE, fresh: str = "", **env: str) -> Started:
+        """Start a process on a piece of code. ``fresh`` says why it must not be forked from PREPARED, if that is so."""
+        text, pipe = self.BEGIN + textwrap.dedent(code), subprocess.PIPE
+        env, cwd = self.environment(**env), self.folder
+        if self.PREPARED is not None:
+            return self.PREPARED.start(text, env=env, cwd=cwd, stdin=stdin, fresh=fresh)
+        command = [sys.executable, "-c", text]
+        return subprocess.Popen(command, env=env, cwd=cwd, stdin=stdin, stdout=pipe, stderr=pipe, text=True)
 
     def compiled(self, name: str | None = None) -> int:
         """Return how often the framework has compiled a program, or any program, since the last call."""
@@ -77,7 +88,7 @@ class Place:
 class Project(Place):
     """A project whose processes must succeed, and print what they have found as lines of JSON."""
 
-    def end(self, p: subprocess.Popen[str]) -> list[Any]:
+    def end(self, p: Started) -> list[Any]:
         """Wait for a process, which must succeed; return the values of its lines."""
         out, err = printed(p)
         assert p.returncode == 0, f"{p.returncode}: {out}{err}"
@@ -98,7 +109,7 @@ class Project(Place):
         return [self.end(p)[-1] for p in processes]
 
 
-def wait_for_ready(p: subprocess.Popen[str]) -> None:
+def wait_for_ready(p: Started) -> None:
     """Wait until a process prints ``ready``; a framework may print other lines before."""
     for line in p.stdout:
         if line == "ready\n":
@@ -106,13 +117,13 @@ def wait_for_ready(p: subprocess.Popen[str]) -> None:
     raise AssertionError(p.stderr.read())
 
 
-def go_on(p: subprocess.Popen[str]) -> None:
+def go_on(p: Started) -> None:
     """Let a process that has printed ``ready`` go on."""
     p.stdin.write("go\n")
     p.stdin.flush()
 
 
-def kill(p: subprocess.Popen[str]) -> None:
+def kill(p: Started) -> None:
     """End a process with SIGKILL."""
     p.kill()
     p.communicate()
