@@ -25,7 +25,9 @@ def import_modules(names: list[str]) -> None:
         __import__(name)
 
 
+GIVEN = {*os.environ.items()}
 import_modules(sys.argv[2:])
+SET = {*os.environ.items()} - GIVEN  # by imports, as JAX does
 IMPORTED = {*sys.modules}  # what is imported after this line is this program's own
 
 import builtins
@@ -142,7 +144,7 @@ def become(request: dict) -> types.ModuleType:
         name: os.environ[name] for name in ("LC_CTYPE",) if name in os.environ
     }  # by Python, where there is no locale
     os.environ.clear()
-    os.environ.update({**request["environment"], **coerced})
+    os.environ.update({**request["environment"], **coerced, **SET})
     os.umask(request["umask"])
     os.chdir(request["folder"])
     sys.argv = ["-c", *request["arguments"]]
