@@ -17,6 +17,7 @@ sys.path += [str(TESTS), str(TESTS / "frameworks")]
 import fakes
 from isolation import isolate
 from jitcache import _default
+from prepared import FRESH
 from workspace import NVRTC, PREPARED, Workspace
 
 # The classes that a test of the contract is run over.
@@ -26,7 +27,7 @@ CLASSES = ["FileStreamProgramCache", "ProgramCache"]
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Keep a test from the user's caches and settings."""
-    isolate(monkeypatch, tmp_path, frozenset({"JITCACHE_LIBRARY"}))
+    isolate(monkeypatch, tmp_path, frozenset({"JITCACHE_LIBRARY", FRESH}))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / ".cache"))
     monkeypatch.setattr(_default, "_opened", {})

@@ -26,9 +26,9 @@ class Place(Protocol):
 HELD = """
 import json, os, sys, {imports}
 found = {{}}
-for name, module in sys.modules.items():
+for name, module in [*sys.modules.items()]:
     if name.partition(".")[0] in {packages}:
-        found[name] = sorted((k, len(v) if isinstance(v, (dict, frozenset, list, set, tuple)) else type(v).__name__) for k, v in vars(module).items())
+        found[name] = sorted((k, len(v) if issubclass(type(v), (dict, frozenset, list, set, tuple)) else type(v).__name__) for k, v in vars(module).items())
 print(json.dumps([found, sorted(n for n in sys.modules if n.partition(".")[0] in {packages}), dict(os.environ), {also}]))
 """
 
