@@ -10,9 +10,14 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(HERE)]
-sys.path.append(str(TESTS))
+sys.path += [str(TESTS), str(TESTS / "frameworks")]
 
-from project import Project
+from project import PREPARED, Project
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how the processes of rows were started."""
+    terminalreporter.write_line(PREPARED.told())
 
 
 @pytest.fixture

@@ -5,8 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import projects
+from prepared import Prepared
 
 HERE = Path(__file__).resolve().parent
+
+#: Variables of the user's that JAX and XLA read.
+FOREIGN = ("JAX_", "XLA_")
+
+#: Variables that only instrument.py and the code of tests read. A row that has another one starts anew.
+FREE = {"CPU", "PORT", "SLEEP", "SLOW"}
+
+#: They make no client of XLA, whose threads a child of fork would not have.
+IMPORTS = ["jax", "jax.numpy"]
+PREPARED = Prepared(IMPORTS, projects.environment(FOREIGN, JAX_PLATFORMS="cpu"), projects.FREE | FREE)
 
 #: What every process begins with. f is the program that most tests compile, X what it is called with.
 BEGIN = """
@@ -43,7 +54,8 @@ class Project(projects.Project):
     """The same for JAX."""
 
     BEGIN = BEGIN
-    FOREIGN = ("JAX_", "XLA_")
+    FOREIGN = FOREIGN
+    PREPARED = PREPARED
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, HERE)
