@@ -10,10 +10,15 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda"), str(HERE)]
-sys.path.append(str(TESTS))
+sys.path += [str(TESTS), str(TESTS / "frameworks")]
 
 import fakes
-from project import NVRTC, Project
+from project import NVRTC, PREPARED, Project
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how the processes of rows were started."""
+    terminalreporter.write_line(PREPARED.told())
 
 
 @pytest.fixture(scope="session")
