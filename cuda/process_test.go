@@ -88,6 +88,7 @@ func TestBuiltinsBesideNVRTCAreLoadedInWorkerAndHost(t *testing.T) {
 }
 
 // The host has builtins loaded that a worker does not find.
+//
 //jitcache:control nofallback
 func TestWhatAWorkerCannotDoTheHostDoesAndSaysSoOnce(t *testing.T) {
 	p := newProject(t)

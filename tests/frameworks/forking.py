@@ -25,9 +25,10 @@ def import_modules(names: list[str]) -> None:
         __import__(name)
 
 
-GIVEN = {*os.environ.items()}
+GIVEN = dict(os.environ)
 import_modules(sys.argv[2:])
-SET = {*os.environ.items()} - GIVEN  # by imports, as JAX does
+#: Variables that the imports have set, as JAX's do.
+SET = {name: value for name, value in os.environ.items() if GIVEN.get(name) != value}
 IMPORTED = {*sys.modules}  # what is imported after this line is this program's own
 
 import builtins
