@@ -29,8 +29,8 @@ ENVIRONMENTS = 2
 #: Files with a line for an area: a changed line is a change to that area alone.
 LISTS = ("tests/expected.txt", "tests/skips.txt")
 
-#: Files that no area stands on, and that no test reads.
-IDLE = frozenset({".ci/base"})
+#: Files that no area stands on: the name of the base, and scripts that run outside CI.
+IDLE = (".ci/base", "findings/")
 
 
 #: The environment of an area that makes all of them: nothing is drawn of it.
@@ -155,7 +155,7 @@ def uncovered(areas: Sequence[Area], reach: Reach, files: Iterable[str]) -> dict
     bad = {}
     for file in files:
         room = reach.rooms.room_of(file)
-        if file in IDLE or file in LISTS:
+        if file.startswith(IDLE) or file in LISTS:
             continue
         if room is None:
             bad[file] = "it is in no room"
@@ -176,7 +176,7 @@ def choose(
         return everything(areas, "; ".join(f"{file}: {why}" for file, why in sorted(bad.items())[:3]))
     changed: dict[str, str] = {}
     for file in files:
-        if file not in IDLE and file not in LISTS:
+        if not file.startswith(IDLE) and file not in LISTS:
             changed.setdefault(reach.rooms.room_of(file) or "", file)
     named = {name for file in LISTS for name in files.get(file, ())}
     choices = {area.name: _reached(area, reach, changed, named) for area in areas}
