@@ -48,7 +48,7 @@ def parts() -> dict[str, tuple[str, ...]]:
     found: dict[str, set[str]] = {}
     for path in ROOT.rglob("*_test.go"):
         folder = path.parent.relative_to(ROOT).as_posix()
-        if folder.startswith(("build/", "tests/")):
+        if folder.startswith((".", "build/", "tests/")):  # .venv may have a Go, with tests of its own
             continue
         imported = set(re.findall(r'^\s+(?:\w+ )?"jitcache/([\w/]+)"$', path.read_text(), re.MULTILINE)) - {
             "core/control"

@@ -25,11 +25,13 @@ def test_targets_are_there() -> None:
 
 
 def test_areas_are_there() -> None:
-    from areas import AREAS
+    import run
 
     named = [name for code in CODE if "tests/run.py" in code for name in code.partition("tests/run.py ")[2].split()]
-    assert "releases" in named
-    assert set(named) <= set(AREAS)
+    assert {"releases", "push", "whole"} <= set(named)
+    assert {name for name in named if name[0] != "-"} <= {*run.AREAS, *run.groups(), "whole"}
+    helped = subprocess.run([sys.executable, run.__file__, "-h"], capture_output=True, text=True, check=True).stdout
+    assert {name for name in named if name[0] == "-"} <= set(re.findall(r"--\w+", helped))
 
 
 @pytest.mark.parametrize("code", [c for c in CODE if c.startswith("go test")])
