@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "tests"))
 
 import run as runner
-from areas import AREAS, skips
+from areas import AREAS, schedule, skips
 from areas.area import Area, When
 from areas.common import Count
 
@@ -26,6 +26,7 @@ def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(skips, "NAMES", {})
     monkeypatch.setattr(skips, "PARTS", set())
     monkeypatch.setattr(skips, "SOME", set())
+    monkeypatch.setattr(schedule, "WRITTEN", tmp_path / "seconds.txt")
     monkeypatch.setattr(runner, "expected", lambda: {"one": 3})
     monkeypatch.setenv("JITCACHE_TEST_SKIPS", "ci")
 

@@ -113,3 +113,10 @@ def test_each_area_has_a_line_that_says_what_ran_of_it(
     assert (lines["one"], lines["two"], lines["three"]) == ("ran", "tenth", "inherited")
     runner.explain(["one", "three"], choices)
     assert capsys.readouterr().out.split() == ["one", "ran", "a", "three", "inherited", "c"]
+
+
+def test_recorded_times_are_of_areas_that_are_there() -> None:
+    recorded = ROOT / "tests" / "seconds.txt"
+    names = [line.split()[0] for line in recorded.read_text().splitlines() if line and line[0] != "#"]
+    assert names
+    assert set(names) <= set(runner.AREAS)
