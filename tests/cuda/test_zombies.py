@@ -36,11 +36,11 @@ COMPILE = """
     cache = jitcache.Cache(directory, memory_size=0)
     def compile(n):
         return cuda.compile(f"#define N {n}\\n{source}", options=options, cache=cache).refused or "kept"
-    print(compile(1))
+    print(compile(1), flush=True)  # a forked child would print it again
     if how == "replaced":  # another worker takes the place of the one whose NVRTC has changed
         library = os.environ["JITCACHE_NVRTC"]
         os.utime(library)
-        print(compile(2))
+        print(compile(2), flush=True)
     if how == "forked":
         if os.fork() == 0:
             print(compile(2), flush=True)

@@ -12,12 +12,12 @@ import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
-import jitcache
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
 import compilers
+import processes
 
 CC = compilers.c()
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
@@ -191,12 +191,20 @@ def test_only_a_changed_input_is_a_reason_to_try_the_demo_again(
     source = tmp_path / "source"
 
     def refuse(size: int, change: bool) -> None:
-        source.write_text("a")
-        with jitcache.Cache(tmp_path / "cache", max_size=1 << 20) as cache:
-            key = jitcache.Key({"source": jitcache.File(source), "size": size}).named("result")
-            if change:
-                source.write_text("changed")
-            assert not cache.put(key, bytes(size))
+        """Have a process, as a warning is given once in each, refuse an entry."""
+        processes.check(
+            """
+            import sys, jitcache
+            cache, source, size, change = sys.argv[1:]
+            open(source, "w").write("a")
+            with jitcache.Cache(cache, max_size=1 << 20) as cache:
+                key = jitcache.Key({"source": jitcache.File(source), "size": size}).named("result")
+                if change:
+                    open(source, "w").write("changed")
+                assert not cache.put(key, bytes(int(size)))
+            """,
+            tmp_path / "cache", source, size, "change" if change else "",
+        )  # fmt: skip
 
     refuse(1, change=True)
     reasons, changed = seen.new()

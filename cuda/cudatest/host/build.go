@@ -16,6 +16,8 @@ import (
 var sources = map[string][]string{
 	"libcuda":  {"libcuda.c", "driver.c", "image.c", "knobs.c"},
 	"libnvrtc": {"libnvrtc.c", "preprocess.c", "precompile.c", "image.c", "knobs.c"},
+	// Only its name matters, but zig links nothing without a source.
+	"libnvrtc-builtins": {"knobs.c"},
 }
 
 // Build makes a fake library at path; the file name says which one. flags are for the
