@@ -57,26 +57,24 @@ def groups() -> dict[str, list[str]]:
     return {"test": test, "push": [*with_gcc, *push], "test-all": [*test, *push, *later], "soak": SOAK}
 
 
+def areas_named(file: str, lines: list[str]) -> list[str]:
+    """Return the areas that lines of expected.txt or skips.txt are about."""
+    at = {"tests/expected.txt": 0, "tests/skips.txt": 1}[file]
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    return [name for row in rows if len(row) > at for name in row[at].split(",")]
+
+
 def chosen(asked: list[str]) -> dict[str, choice.Choice]:
     """Choose what runs of each area for the changes of this checkout."""
     areas = list(AREAS.values())
     try:
-        if (
-            different := machine.differences(machine.recorded(), machine.now())
-            if (choice.ROOT / changes.WHOLE).exists()
-            else []
-        ):
-            raise changes.Unknown(f"this machine is another than that of {changes.WHOLE}: {'; '.join(different[:3])}")
         found = changes.since_base()
+        if different := machine.differences(machine.recorded(), machine.now()):
+            raise changes.Unknown(f"this machine is not that of {changes.WHOLE}: {'; '.join(different[:3])}")
+        lists = {f: areas_named(f, changes.changed_lines(found.base, f)) for f in choice.LISTS if f in found.files}
     except changes.Unknown as e:
         return choice.everything(areas, str(e))
-    files = {
-        file: [line.split()[1 if "skips" in file else 0] for line in changes.changed_lines(found.base, file) if len(line.split()) > 1]
-        if file in choice.LISTS
-        else []
-        for file in found.files
-    }  # fmt: skip
-    files = {file: [n for name in named for n in name.split(",")] for file, named in files.items()}
+    files = {file: lists.get(file, []) for file in found.files}
     return choice.choose(areas, choice.Reach.of_checkout(), files, found.head, asked)
 
 

@@ -120,3 +120,8 @@ def test_recorded_times_are_of_areas_that_are_there() -> None:
     names = [line.split()[0] for line in recorded.read_text().splitlines() if line and line[0] != "#"]
     assert names
     assert set(names) <= set(runner.AREAS)
+
+
+def test_lines_of_lists_name_their_areas() -> None:
+    assert runner.areas_named("tests/expected.txt", ["# one 1", "two 2", ""]) == ["two"]
+    assert runner.areas_named("tests/skips.txt", ["bare,ci go,race a.b it is so", "", "# no"]) == ["go", "race"]
