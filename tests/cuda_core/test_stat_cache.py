@@ -20,9 +20,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     seen: list[object] = []
     get = jitcache.Cache.get
 
-    def counting(self, key, default=None):
+    def counting(self, key, default=None, **more):
         seen.append(key)
-        return get(self, key, default)
+        return get(self, key, default, **more)
 
     monkeypatch.setattr(jitcache.Cache, "get", counting)
     return seen
@@ -45,7 +45,7 @@ def test_under_a_small_cap_each_hit_reads(ours: type, tmp_path: Path, reads: lis
 READS = """
 import jitcache
 get, seen = jitcache.Cache.get, []
-jitcache.Cache.get = lambda self, key, default=None: seen.append(key) or get(self, key, default)
+jitcache.Cache.get = lambda self, key, default=None, **more: seen.append(key) or get(self, key, default, **more)
 cache = ProgramCache(os.environ["CACHE"])
 cache["k"] = b"x"
 print([cache["k"] for _ in range(3)] == [b"x"] * 3, len(seen))
