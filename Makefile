@@ -49,7 +49,7 @@ wheels: venv ## the files of a release: wheels for x86_64 and aarch64, the sourc
 	@for machine in x86_64 aarch64; do JITCACHE_PORTABLE=$$machine $(PY) -m build --no-isolation --wheel --outdir dist || exit 1; done
 	@$(PY) packages/recipes.py dist/jitcache-*.tar.gz
 
-test: lib ## the tests that need no root, in ten minutes
+test: lib ## the tests that need no root: seven minutes on two cores
 	@$(PY) tests/run.py test
 
 test-all: lib ## make test and make test-push, and tests that take hours more
