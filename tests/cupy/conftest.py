@@ -10,15 +10,10 @@ import pytest
 HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent
 sys.path[:0] = [str(TESTS.parent / "python"), str(TESTS / "python"), str(TESTS / "cuda"), str(HERE)]
-sys.path += [str(TESTS), str(TESTS / "frameworks")]
+sys.path.append(str(TESTS))
 
 import fakes
-from project import NVRTC, PREPARED, Project
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how the processes of rows were started."""
-    terminalreporter.write_line(PREPARED.told())
+from project import NVRTC, Project
 
 
 @pytest.fixture(scope="session")

@@ -8,21 +8,11 @@ from pathlib import Path
 
 import projects
 from fakes import Witnesses, witnesses
-from prepared import Prepared
 
 HERE = Path(__file__).resolve().parent
 
 #: The real one, of its wheel.
 NVRTC = Path(next(iter(find_spec("nvidia").submodule_search_locations))) / "cuda_nvrtc/lib/libnvrtc.so.12"
-
-#: Variables of this machine's CUDA, of CuPy, and of the libraries that count compiles.
-FOREIGN = ("CUPY_", "CUDA_", "STUBNVRTC_")
-
-#: Variables that CuPy does not read when it is imported, as it loads no NVRTC then. A row that has another one starts anew.
-FREE = {"CUPY_CACHE_DIR", "HEADERS", "NVRTC", "STUBNVRTC_SLEEP_MS"}
-
-IMPORTS = ["cupy.cuda.compiler"]
-PREPARED = Prepared(IMPORTS, projects.environment(FOREIGN), projects.FREE | FREE)
 
 #: What every process begins with. COUNTED is the NVRTC that CuPy finds loaded.
 BEGIN = """
@@ -58,8 +48,7 @@ class Project(projects.Project):
     """The same for CuPy; compiles are those of NVRTC, whoever calls it, of which CuPy has one of nothing at all in each process."""
 
     BEGIN = BEGIN
-    FOREIGN = FOREIGN
-    PREPARED = PREPARED
+    FOREIGN = ("CUPY_", "CUDA_", "STUBNVRTC_")
 
     def __init__(self, folder: Path, counted: Path) -> None:
         super().__init__(folder, HERE)
