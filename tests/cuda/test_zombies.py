@@ -19,7 +19,23 @@ PROCESS_1 = """
     code, *words = sys.argv[1:]
     p = subprocess.run([sys.executable, "-c", textwrap.dedent(code), *words], capture_output=True, text=True)
     print(p.returncode, p.stdout.split(), p.stderr)
-    time.sleep(0.3)
+
+    def alive():
+        # Whether a process that has come to this one has not ended yet.
+        found = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+            except OSError:
+                continue
+            found[int(stat.parent.name)] = int(parent), state
+        def is_below(pid):
+            return pid in found and (found[pid][0] == os.getpid() or is_below(found[pid][0]))
+        return any(state != "Z" and is_below(pid) for pid, (_, state) in found.items())
+
+    end = time.monotonic() + 30
+    while alive() and time.monotonic() < end:
+        time.sleep(0.01)
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, _, rest = stat.read_text().rpartition(")")

@@ -83,9 +83,9 @@ static int32_t get_into(
 }
 
 static int32_t put(void *core, uint8_t *sealed, size_t n, uint8_t *data, size_t size, char *attributes, uint32_t flags,
-	jc_out *out)
+	int64_t took, jc_out *out)
 {
-	(void)n, (void)attributes, (void)out;
+	(void)n, (void)attributes, (void)took, (void)out;
 	jc_blob *b = blob_of(sealed, data, size);
 	jc_memory_change change = jc_memory_begin(core, b->id, (flags & JITCACHE_REPLACE) != 0);
 	jc_memory_end(core, b->id, change, 1, b);
@@ -117,7 +117,7 @@ static int32_t commit(
 	granted *g = lease;
 	if (want)
 		*blob = blob_of(g->sealed, data, size);
-	put(g->core, g->sealed, sizeof g->sealed, data, size, attributes, 0, out);
+	put(g->core, g->sealed, sizeof g->sealed, data, size, attributes, 0, -1, out);
 	free(g);
 	return JITCACHE_OK;
 }
@@ -200,6 +200,7 @@ const jc_core jitcache_private_core = {
 	.open = open_it,
 	.close = close_it,
 	.flush = close_it,
+	.leave_process = fine,
 	.get = get,
 	.get_into = get_into,
 	.put = put,
