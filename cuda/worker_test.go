@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"jitcache/command"
-	"jitcache/core"
 	"jitcache/cuda/cudatest/host"
 	"jitcache/cuda/nvrtc"
 	"jitcache/observe"
@@ -240,34 +238,15 @@ func TestWithoutAnObserverTheHostCompilesAndSaysSoOnce(t *testing.T) {
 	before := observe.Tracer
 	observe.Tracer = ""
 	defer func() { observe.Tracer = before }()
-	var said []string
-	var mu sync.Mutex
-	c, err := core.Open(core.Options{
-		Values: map[string]string{"directory": filepath.Join(t.TempDir(), "cache")},
-		Sink: func(level core.Level, line string) {
-			mu.Lock()
-			defer mu.Unlock()
-			if level == core.Warning {
-				said = append(said, line)
-			}
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c, said := warnings(t)
 	for i := range 3 {
-		j, err := p.request(fmt.Sprintf("#define N %d\n%s", i, simple)).Job(c, p.packed(), command.Want{Timeout: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := do(t, j)
+		r, err := p.in(c, fmt.Sprintf("#define N %d\n%s", i, simple))
 		if err != nil || r.Kept || r.Blob == nil {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "NVRTC") {
-		t.Errorf("%q", said)
+	if all := said(); len(all) != 1 || !strings.Contains(all[0], "NVRTC") {
+		t.Errorf("%q", all)
 	}
 }
 

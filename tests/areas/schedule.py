@@ -40,12 +40,15 @@ class Task(NamedTuple):
         return self.area.name if of == 1 else f"{self.area.name} {n}/{of}"
 
 
+def _lines() -> dict[str, str]:
+    """Read what was recorded of each area: its seconds, and those of a processor."""
+    text = RECORDED.read_text() if RECORDED.exists() else ""
+    return dict(line.split(maxsplit=1) for line in text.splitlines() if line and line[0] != "#")
+
+
 def seconds() -> dict[str, float]:
-    """Read how long each area takes."""
-    if not RECORDED.exists():
-        return {}
-    rows = (line.split() for line in RECORDED.read_text().splitlines() if not line.startswith("#"))
-    return {row[0]: float(row[1]) for row in rows if row}
+    """Return how long each area takes."""
+    return {name: float(rest.split()[0]) for name, rest in _lines().items()}
 
 
 _took: dict[str, float] = {}
@@ -95,11 +98,7 @@ def run(areas: list[Area]) -> dict[str, Count]:
 
 def record(counts: dict[str, Count]) -> None:
     """Write how long the areas took that ran whole, with the lines of the others as they were."""
-    lines = (
-        dict(line.split(maxsplit=1) for line in RECORDED.read_text().splitlines() if line and line[0] != "#")
-        if RECORDED.exists()
-        else {}
-    )
+    lines = _lines()
     for name in counts:
         if CHOICES.get(name, choice.ALL).whole is None:
             lines[name] = f"{_took.get(name, 0.0):.0f} {PROCESSOR.get(name, 0.0):.0f}"

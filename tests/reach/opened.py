@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import select
 import struct
 import threading
 from collections.abc import Iterable
@@ -63,8 +64,6 @@ class Opened:
         os.close(self._fd)
 
     def _read(self) -> None:
-        import select
-
         own = os.getpid()
         while True:
             ready, _, _ = select.select([self._fd, self._ended], [], [])
