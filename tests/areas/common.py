@@ -80,7 +80,9 @@ def environment(**more: str) -> dict[str, str]:
     return {**env, **more}
 
 
-_making = threading.Lock()  # areas run at the same time
+#: Held while something that areas share is installed: they run at the same time, and a file that an installer
+#: replaces is an input that changes under the tests of whoever came first.
+INSTALLING = threading.Lock()
 
 
 def venv(area: str, name: str, packages: Iterable[str], python: str = sys.executable) -> str | None:
@@ -88,13 +90,20 @@ def venv(area: str, name: str, packages: Iterable[str], python: str = sys.execut
     made = BUILD / "venvs" / name
     ready, own = made / "ready", str(made / "bin" / "python")
     install = [own, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages]
-    with _making:
+    with INSTALLING:
         if not ready.exists():
             for command in ([python, "-m", "venv", "--clear", str(made)], install):
                 if run(area, command)[0] != 0:
                     return None
             ready.touch()
     return own
+
+
+def install(area: str, *packages: str) -> bool:
+    """Install packages beside this Python; return whether they are there now."""
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages]
+    with INSTALLING:
+        return run(area, command)[0] == 0
 
 
 def run(area: str, command: list[str], *, env: dict[str, str] | None = None, cwd: Path = ROOT) -> tuple[int, str]:

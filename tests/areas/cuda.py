@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from . import c, control
-from .common import BUILD, Count, counted, environment, pytest, run, total
+from .common import BUILD, INSTALLING, Count, counted, environment, pytest, run, total
 from .go import test
 
 FOLDER = "tests/cuda"
@@ -38,13 +38,13 @@ def wheels(area: str, version: str) -> Path | None:
     folder = BUILD / "cuda" / version
     ready = folder / "ready"
     want = "\n".join(WHEELS[version])
-    if ready.exists() and ready.read_text() == want:
-        return folder
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--upgrade"]
-    status, _ = run(area, [*command, "--target", str(folder), *WHEELS[version]])
-    if status != 0:
-        return None
-    ready.write_text(want)
+    with INSTALLING:
+        if not ready.exists() or ready.read_text() != want:
+            status, _ = run(area, [*command, "--target", str(folder), *WHEELS[version]])
+            if status != 0:
+                return None
+            ready.write_text(want)
     return folder
 
 

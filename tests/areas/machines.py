@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from . import adapters, cuda, native, without
-from .common import BUILD, Count, environment, pytest, run
+from .common import BUILD, Count, environment, install, pytest, run
 
 FOLDER = "tests/machines"
 AREA = "machines"
@@ -13,7 +13,7 @@ AREA = "machines"
 
 def tests(area: str = AREA) -> Count:
     """Test Cython, NVRTC from its wheels, and each framework that has an adapter."""
-    run(area, [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *native.NEEDS])
+    install(area, *native.NEEDS)
     variables = {f"JITCACHE_TEST_{name}": python for name, python in adapters.interpreters_of(area).items()}
     variables["JITCACHE_TEST_OTHER_PROCESSOR"] = str(
         without.library(BUILD / "controls" / "other-processor", "othercpu")

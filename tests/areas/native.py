@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from . import control, cuda
-from .common import Count, environment, print_figures, pytest, run, total
+from .common import Count, environment, install, print_figures, pytest, total
 
 FOLDER = "tests/native"
 
@@ -32,7 +32,7 @@ def walks() -> Count:
 
 def compilers(area: str = "native-compilers") -> Count:
     """The tests with clang, zig and Cython."""
-    run(area, [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *NEEDS])
+    install(area, *NEEDS)
     return pytest(area, sys.executable, FOLDER, "-m", "rest", env=environment())
 
 
