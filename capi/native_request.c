@@ -28,7 +28,7 @@ void jitcache_native_request_free(jitcache_native_request *request)
 
 int32_t jitcache_native_request_add(jitcache_native_request *request, int32_t part, const void *data, size_t size)
 {
-	if (data == NULL || part <= 0 || part > 127 || strchr("colkfstuaOTdeNKxy", part) == NULL)
+	if (data == NULL || part <= 0 || part > 127 || strchr("colkfstuaOTdeEvLUNKxy", part) == NULL)
 		return jc_fail(
 			JITCACHE_ERR_ARGUMENT, data == NULL ? "native request: NULL" : "native request: unknown part");
 	if (part != 't' && part != 'u' && part != 'y' && memchr(data, 0, size) != NULL)

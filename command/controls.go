@@ -8,4 +8,7 @@ const (
 	sparesLiving = true // sweepliving: what living processes have in the temp directory is not removed
 
 	refusesElsewhere = true // elsewhere: a result that is a link to a file elsewhere is not kept
+
+	givesVariables = true // noagreed: a command gets the variables that its request gives
+	givesLimits    = true // noagreedlimits: a command gets the limits and the umask that its request gives
 )

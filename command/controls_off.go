@@ -10,4 +10,6 @@ var (
 	sweepsTemps      = !control.Is("notempsweep")
 	sparesLiving     = !control.Is("sweepliving")
 	refusesElsewhere = !control.Is("elsewhere")
+	givesVariables   = !control.Is("noagreed")
+	givesLimits      = !control.Is("noagreedlimits")
 )

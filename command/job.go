@@ -76,24 +76,29 @@ func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
 			return nil, err
 		}
 	}
+	known, err := spec.knowledge()
+	if err != nil {
+		return nil, err
+	}
+	if givesVariables && spec.Variables != nil {
+		env = spec.Variables
+	}
 	if spec.Withhold {
-		env = record.Withhold(env)
+		env = known.filter.OfBuild(env)
 	}
 	if len(spec.Only) > 0 {
 		env = record.Only(env, spec.Only)
 	}
 	j := &Job{
-		cache: cache, spec: spec, env: env, holding: want.Holding, runner: want.Runner, timeout: want.Timeout, limit: want.Limit,
+		cache: cache, spec: spec, env: env, known: known, holding: want.Holding, runner: want.Runner, timeout: want.Timeout, limit: want.Limit,
 		lease: want.Lease, given: want.Lease != nil, began: time.Now(),
 	}
-	var err error
-	j.known, err = spec.knowledge()
-	return j, err
+	return j, nil
 }
 
 // surroundings returns the world that lists are compared with.
 func (j *Job) surroundings() *record.Surroundings {
-	s := &record.Surroundings{Dir: j.spec.Dir, Env: j.env}
+	s := &record.Surroundings{Dir: j.spec.Dir, Env: j.env, Limits: j.known.limits}
 	if j.cache != nil {
 		s.Notes = j.cache
 	}

@@ -17,6 +17,8 @@ import (
 // which its result is known.
 type known struct {
 	request, lease *key.Key
+	filter         record.Filter   // of the variables
+	limits         *observe.Limits // that the command gets; nil: this process's
 
 	mu    sync.Mutex
 	lists *record.SetStore
@@ -34,6 +36,15 @@ func newKnown(s *Spec) (*known, error) {
 		return nil, err
 	}
 	n := &known{request: request, lease: lease, kind: s.Kind, name: s.Name}
+	if n.filter, err = record.ParseFilter(s.Environment); err != nil {
+		return nil, err
+	}
+	if n.limits, err = observe.ParseLimits(s.Limits, s.Umask); err != nil {
+		return nil, err
+	}
+	if !givesLimits {
+		n.limits = nil
+	}
 	n.lists = record.NewSetStore(n.listsKey())
 	return n, nil
 }

@@ -25,6 +25,7 @@ type run struct {
 	folder   *private // the private folder that was made for it
 	private  string   // the path of folder
 	env      []string
+	limits   *observe.Limits
 	notes    record.Notes
 }
 
@@ -34,7 +35,7 @@ const temporary = ".tmp"
 
 func start(j *Job) (Running, error) {
 	s, env := j.spec, j.env
-	r := &run{spec: s, dir: s.Dir, env: env}
+	r := &run{spec: s, dir: s.Dir, env: env, limits: j.known.limits}
 	if j.cache != nil {
 		r.notes = j.cache
 	}
@@ -52,7 +53,7 @@ func start(j *Job) (Running, error) {
 	if s.Withhold {
 		env = replace(env, "CCACHE_DISABLE", "1") // one cache is enough, and the files of ccache cannot be observed
 	}
-	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Stdin: -1, Plain: j.plain()})
+	observed, err := observe.Start(&observe.Command{Args: args, Dir: r.dir, Env: env, Limits: j.known.limits, Stdin: -1, Plain: j.plain()})
 	if err != nil {
 		r.End()
 		return nil, err
@@ -159,7 +160,7 @@ func (r *run) Made() (*Made, error) {
 		m.Why = request.Refuse(r.spec.Output, "is a link that leads elsewhere")
 		return m, nil
 	}
-	run := record.Run{Report: rep, Dir: r.dir, Env: r.env, Private: r.private, Leaves: r.leaves, Notes: r.notes, Timeless: r.spec.Timeless}
+	run := record.Run{Report: rep, Dir: r.dir, Env: r.env, Limits: r.limits, Private: r.private, Leaves: r.leaves, Notes: r.notes, Timeless: r.spec.Timeless}
 	m.List, m.Why = run.Take()
 	return m, nil
 }

@@ -32,8 +32,15 @@ type Spec struct {
 	More []Part
 	// Kind and Name are the kind of the entry, and the user's name for it.
 	Kind, Name string
-	// Withhold keeps variables that name a session or a rank from the command.
-	Withhold bool
+	// Withhold keeps variables from the command: those that name a session or a rank, those of running numerical libraries,
+	// and what Environment says (record.ParseFilter).
+	Withhold    bool
+	Environment []string
+	// Variables (NAME=VALUE), Limits and Umask (observe.ParseLimits) are what the command gets in place of what this process
+	// has. They are no components of the request: the lists have what counts of them.
+	Variables []string
+	Limits    []string
+	Umask     string
 	// Only are names of variables. If there are any, the command gets only these. A * at the
 	// end of a name stands for any text.
 	Only []string
@@ -105,6 +112,9 @@ func (s *Spec) parts(b *key.Builder) {
 	}
 	if len(s.Only) > 0 {
 		b.AddTexts("variables", s.Only)
+	}
+	if len(s.Environment) > 0 {
+		b.AddTexts("variables chosen", s.Environment)
 	}
 	if s.Timeless {
 		b.AddTexts("takes no notice of", []string{"modification times"})

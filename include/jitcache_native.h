@@ -21,7 +21,8 @@
  * The compiler runs in a private folder under TMPDIR, which is removed afterwards.
  * The folder contains the files that the request has in memory. The compiler's input
  * is /dev/null. Its environment is that of this process, without variables that name
- * a session, a job or a rank. It inherits no other descriptors: "-I/dev/fd/5" finds
+ * a session, a job or a rank, and without those by which numerical libraries run
+ * (OMP_NUM_THREADS, PETSC_OPTIONS). It inherits no other descriptors: "-I/dev/fd/5" finds
  * nothing; "-I/proc/PID/fd/5" works, but the result is not stored. The compiler is
  * not a child of this process: no SIGCHLD is raised, and wait does not see it.
  *
@@ -63,6 +64,16 @@ typedef struct jitcache_native_request jitcache_native_request;
 #define JITCACHE_NATIVE_ENTRY 'K'    /* the kind of the entry, at most 16 bytes; default: "native" */
 #define JITCACHE_NATIVE_LABEL 'x'    /* something else that the result depends on: its label */
 #define JITCACHE_NATIVE_VALUE 'y'    /* after a LABEL: its value */
+
+/* Which variables the command gets: "strict" for only those that compilers and build
+ * systems obey; "+PATTERN" for these too; "-PATTERN" for not these. */
+#define JITCACHE_NATIVE_ENVIRONMENT 'E'
+
+/* What the command gets in place of what this process has. These are not in the key,
+ * but what the command asks for counts. */
+#define JITCACHE_NATIVE_GIVEN 'v' /* NAME=VALUE, one for each variable; without any, those of this process */
+#define JITCACHE_NATIVE_LIMIT 'L' /* a limit, decimal: its number (RLIMIT_*), the soft and the hard one */
+#define JITCACHE_NATIVE_UMASK 'U' /* the umask, octal */
 
 /* In an ARGUMENT or FLAG this stands for the private folder: "\001/solver.c". If the
  * command runs in that folder, prefer plain names, which do not show in the result. */
@@ -106,8 +117,8 @@ JITCACHE_API int32_t jitcache_native_record_key(
 	jitcache_cache *cache, jitcache_native_request *request, jitcache_key **key);
 
 /* jitcache_native_process_key returns a key of the request and of everything that
- * the command could ask of this process, except files: the variables without those
- * that name a session, a job or a rank, the processor, the folder, the limits. If two
+ * the command could ask of this process, except files: the variables that it is given,
+ * the processor, the folder, the limits. If two
  * processes on one machine have the same key, they get the same result.
  * Errors as jitcache_native_lookup. */
 JITCACHE_API int32_t jitcache_native_process_key(

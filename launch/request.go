@@ -26,9 +26,18 @@ type Options struct {
 	Invented []Invented
 	Map      string
 
+	// Environment says which variables the command is given.
+	Environment record.Filter
+
 	// Tell is the file to which a line of JSON is added for each event of the command,
 	// ToErrors for standard error, "" for none.
 	Tell string
+}
+
+// Withhold adds words to Environment, as record.ParseFilter reads them.
+func (o *Options) Withhold(words []string) (err error) {
+	o.Environment, err = record.ParseFilter(append(o.Environment.Words(), words...))
+	return err
 }
 
 // ToErrors, as Options.Tell, stands for standard error.
@@ -48,7 +57,7 @@ type Request struct {
 
 // newRequest makes the request for a command of this process.
 func newRequest(o *Options, words []string, state status) (*Request, error) {
-	r := &Request{words: words, env: os.Environ(), state: state, stream: streams()}
+	r := &Request{words: words, env: o.Environment.OfLaunched(os.Environ()), state: state, stream: streams()}
 	var buffer [unix.PathMax]byte
 	n, err := unix.Getcwd(buffer[:])
 	if err != nil {

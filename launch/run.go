@@ -38,21 +38,21 @@ func Run(o *Options, words, given []string) int {
 	// beside another tracer there can be no observer.
 	state, began := readStatus(), time.Now()
 	if state.tracer != 0 {
-		return become(words) // without an event: it would be an output of the outer command
+		return o.become(words) // without an event: it would be an output of the outer command
 	}
 	l, err := open(o, words, state)
 	if err != nil {
 		o.newTeller(words, os.Getpid(), began).say(ranOnly, err.Error(), nil)
-		return become(words)
+		return o.become(words)
 	}
 	l.teller = o.newTeller(l.request.words, os.Getpid(), began)
 	if strings.Contains(l.request.stream, string(rune(closed))) {
 		l.teller.say(ranOnly, "a standard descriptor is closed", nil)
-		return become(l.request.words)
+		return o.become(l.request.words)
 	}
 	if why := state.only(); why != "" {
 		l.teller.say(ranOnly, why, nil)
-		return become(l.request.words)
+		return o.become(l.request.words)
 	}
 	status, done, why := l.run(given)
 	if done {
@@ -60,7 +60,7 @@ func Run(o *Options, words, given []string) int {
 	}
 	l.teller.say(ranOnly, why, nil)
 	l.cache.Close()
-	return become(l.request.words)
+	return o.become(l.request.words)
 }
 
 // run returns the exit status if the command is done; else why it is to be run without the
@@ -223,10 +223,11 @@ func search(name string) (string, error) {
 
 // become executes the command in place of this process. If that fails, it returns the status
 // to exit with.
-func become(words []string) int {
+func (o *Options) become(words []string) int {
 	path, err := search(words[0])
 	if err == nil {
 		env, _ := environ()
+		env = o.Environment.OfLaunched(env)
 		err = unix.Exec(path, words, env)
 		if err == unix.ENOEXEC { // a script without an interpreter: execvp gives it to the shell
 			err = unix.Exec("/bin/sh", append([]string{"/bin/sh", path}, words[1:]...), env)

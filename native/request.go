@@ -26,6 +26,10 @@ const (
 	partTimeless = 'T' // the program ignores modification times
 	partFolder   = 'd' // the folder to run in
 	partVariable = 'e' // a variable that the command gets; without any, it gets all
+	partChosen   = 'E' // which variables it gets: "strict", "+PATTERN", "-PATTERN"
+	partGiven    = 'v' // NAME=VALUE: with any, these are in place of this process's variables
+	partLimit    = 'L' // a limit that it gets: its number, the soft and the hard one
+	partUmask    = 'U' // the umask that it gets, octal
 	partName     = 'N' // the user's name for the result
 	partEntry    = 'K' // the kind of the entry
 	partLabel    = 'x' // the label of another component
@@ -45,7 +49,9 @@ type parts struct {
 	kind, entry, name, folder     string
 	output                        string
 	timeless                      bool
-	only                          []string
+	only, environment, variables  []string
+	limits                        []string
+	umask                         string
 	sources                       []string // for the compiler: paths, and names of texts
 	texts                         []command.Text
 	more                          []command.Part
@@ -60,7 +66,8 @@ func Parse(b []byte) (*command.Spec, error) {
 	}
 	s := &command.Spec{
 		Dir: p.folder, Texts: p.texts, Output: p.output, More: p.more, Kind: p.entry, Name: p.name,
-		Withhold: true, Only: p.only, Timeless: p.timeless,
+		Withhold: true, Only: p.only, Timeless: p.timeless, Environment: p.environment, Variables: p.variables, Limits: p.limits,
+		Umask: p.umask,
 	}
 	if len(p.arguments) > 0 {
 		s.Args = p.arguments
@@ -95,6 +102,14 @@ func (p *parts) take(letter byte, value []byte) error {
 		p.folder = text
 	case partVariable:
 		p.only = append(p.only, text)
+	case partChosen:
+		p.environment = append(p.environment, text)
+	case partGiven:
+		p.variables = append(p.variables, text)
+	case partLimit:
+		p.limits = append(p.limits, text)
+	case partUmask:
+		p.umask = text
 	case partKind:
 		p.kind = text
 	case partEntry:

@@ -19,6 +19,9 @@ type Command struct {
 	// Relative names are reported below it.
 	Dir string
 	Env []string // NAME=VALUE
+	// Limits are, if they are not nil, what it is given. A process may raise a hard limit only with
+	// a privilege: without it the command is not run.
+	Limits *Limits
 	// Stdin is a descriptor to read from; negative: /dev/null.
 	Stdin int
 	// Plain runs it unobserved.

@@ -157,6 +157,11 @@ static int program(void *argument)
 		kernel(SYS_rt_sigaction, signal, (long)usual, 0, sizeof usual[0]);
 	if (s->inherit && s->ignores)
 		kernel(SYS_rt_sigaction, SIGCHLD, (long)ignore, 0, sizeof ignore[0]);
+	for (int i = 0; i < 16; i++)
+		if (s->limited & 1u << i && kernel(SYS_prlimit64, 0, i, (long)s->limits[i], 0) != 0)
+			kernel(SYS_exit_group, 127, 0, 0, 0);
+	if (s->umask >= 0)
+		kernel(SYS_umask, s->umask, 0, 0, 0);
 	if (s->folder == NULL || kernel(SYS_chdir, (long)s->folder, 0, 0, 0) == 0) {
 		kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&s->blocked, 0, sizeof s->blocked);
 		kernel(SYS_execve, (long)s->program, (long)s->arguments, (long)s->variables, 0);

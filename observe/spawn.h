@@ -10,14 +10,17 @@
 typedef struct jc_spawn {
 	const char *program, *folder; /* folder: NULL for the host's */
 	char *const *arguments, *const *variables;
-	int descriptors[8]; /* that the program gets under these numbers, -1 at the end */
-	int in, out, err;   /* what it gets as 0, 1 and 2; -1: the host's */
-	int inherit;        /* the program gets the host's other descriptors too, and what it ignores */
-	int done;           /* a pipe that gets the letter k when the program has ended */
-	uint64_t blocked;   /* signals that are blocked when the program starts */
-	pid_t keeper;       /* set: the process that waits for it */
-	int32_t status;     /* set, before done is written to: as waitpid gives it */
-	int ends;           /* the signal by which the program ends, and all that it started */
+	int descriptors[8];     /* that the program gets under these numbers, -1 at the end */
+	int in, out, err;       /* what it gets as 0, 1 and 2; -1: the host's */
+	int inherit;            /* the program gets the host's other descriptors too, and what it ignores */
+	int done;               /* a pipe that gets the letter k when the program has ended */
+	uint64_t blocked;       /* signals that are blocked when the program starts */
+	uint32_t limited;       /* a bit for each limit that the program is given */
+	uint64_t limits[16][2]; /* by their numbers: the soft one, the hard one */
+	int umask;              /* that the program is given; -1: the host's */
+	pid_t keeper;           /* set: the process that waits for it */
+	int32_t status;         /* set, before done is written to: as waitpid gives it */
+	int ends;               /* the signal by which the program ends, and all that it started */
 	void *stack;
 	int host, self;  /* the keeper's: who it works for, and who it is */
 	int32_t started; /* the keeper's: 0 until the program runs, or cannot */

@@ -88,6 +88,7 @@ func (r *Run) start(c *Command) (err error) {
 		stdin = r.null
 	}
 	s := r.newSpawn()
+	limit(s, c.Limits)
 	s.in, s.out, s.err, s.done, s.blocked = C.int(stdin), -1, -1, C.int(pipe[1]), C.uint64_t(blocked(c))
 	s.ends = C.int(unix.SIGUSR2) // tracer/keeper.h
 	if r.direct {
@@ -135,6 +136,19 @@ func (r *Run) spawnTracer(c *Command, done int) error {
 		s.descriptors[i] = C.int(fd)
 	}
 	return r.keep()
+}
+
+// limit notes what limits the program is given.
+func limit(s *C.jc_spawn, l *Limits) {
+	s.umask = -1
+	if l == nil {
+		return
+	}
+	s.umask = C.int(max(l.Umask, -1))
+	for which, limit := range l.Of {
+		s.limited |= 1 << which
+		s.limits[which] = [2]C.uint64_t{C.uint64_t(limit.Cur), C.uint64_t(limit.Max)}
+	}
 }
 
 // ---- memory of C, which the keeper reads

@@ -56,4 +56,6 @@ func sorted(list []string) func() *patterns {
 var (
 	documentedNames = sorted(documented)
 	withheldNames   = sorted(withheld)
+	numericalNames  = sorted(numerical)
+	toolchainNames  = sorted(toolchain)
 )

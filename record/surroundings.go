@@ -1,18 +1,13 @@
 package record
 
 import (
-	"bytes"
-	"encoding/binary"
 	"iter"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"jitcache/core/key"
-	_ "jitcache/core/limits" // the limits are those of the caller
-	"jitcache/core/proc"
 	"jitcache/observe"
 	"jitcache/record/cpu"
 )
@@ -28,6 +23,8 @@ type Surroundings struct {
 	Environment *Environment
 	// Places are the present paths of the places that lists name.
 	Places []Place
+	// Limits are, if they are not nil, those of the command in place of this process's.
+	Limits *observe.Limits
 	// Notes is where digests of large files are remembered; may be nil.
 	Notes Notes
 
@@ -94,7 +91,7 @@ func (s *Surroundings) differs(w *World) string {
 		return "another processor"
 	case w.Host != none && w.Host != host():
 		return "another host"
-	case w.Limits != none && w.Limits != limits(w.Asked):
+	case w.Limits != none && w.Limits != limits(w.Asked, s.Limits):
 		return "other limits of the process (ulimit), or another umask"
 	}
 	return ""
@@ -112,7 +109,7 @@ func (s *Surroundings) Parts() []Part {
 		{"environment", key.Sum(environment.b)},
 		{"processor", Processor()},
 		{"folder", key.Sum([]byte(realDir(s.Dir)))},
-		{"limits", limits(ownLimits)},
+		{"limits", limits(ownLimits, s.Limits)},
 	}
 }
 
@@ -144,91 +141,4 @@ func host() key.Digest {
 		all = append(append(all, unix.ByteSliceToString(field[:])...), 0)
 	}
 	return key.Sum(all)
-}
-
-// Masks of limits, by their numbers: those that a single process can run into, and all of
-// them, as in /proc/self/limits.
-const (
-	ownLimits = 1<<unix.RLIMIT_CPU | 1<<unix.RLIMIT_FSIZE | 1<<unix.RLIMIT_DATA | 1<<unix.RLIMIT_STACK |
-		1<<unix.RLIMIT_CORE | 1<<unix.RLIMIT_AS | 1<<unix.RLIMIT_NOFILE
-	allLimits = 1<<howManyLimits - 1
-
-	howManyLimits = 16 // RLIM_NLIMITS
-)
-
-// theUmask stands for the umask in a mask of limits.
-const theUmask = 1 << 63
-
-// limits is the digest of the limits in a mask.
-func limits(asked uint64) key.Digest {
-	var all []byte
-	for which := range howManyLimits {
-		var l unix.Rlimit
-		if asked&(1<<which) != 0 && unix.Getrlimit(which, &l) == nil {
-			all = binary.LittleEndian.AppendUint64(all, l.Cur)
-			all = binary.LittleEndian.AppendUint64(all, l.Max)
-		}
-	}
-	if asked&theUmask != 0 {
-		all = append(all, umask()...)
-	}
-	return key.Sum(all)
-}
-
-// ownStatus is where the kernel tells the umask; a test replaces it.
-var ownStatus = "/proc/self/status"
-
-// umask returns the umask as the kernel tells it, without changing it. Before Linux 4.7 the
-// kernel tells nothing; a command that asks for the umask is refused there.
-func umask() []byte {
-	said, _ := proc.Read(ownStatus, 16<<10)
-	_, rest, _ := bytes.Cut(said, []byte("\nUmask:\t"))
-	mask, _, _ := bytes.Cut(rest, []byte("\n"))
-	return mask
-}
-
-// askedLimits returns the mask of the limits that were asked for. The umask of a launched
-// command is in its request already.
-func (t *taker) askedLimits() (mask uint64) {
-	for i := range t.run.Report.Uses {
-		u := &t.run.Report.Uses[i]
-		switch {
-		case u.Use == observe.UseUmask:
-			if !t.run.InPlace && keepsUmask && t.heedsUmask(u) {
-				mask |= theUmask
-			}
-		case u.Use == observe.UseLimits && keepsLimits:
-			mask |= t.limitsOf(u)
-		}
-	}
-	return mask
-}
-
-// heedsUmask reports whether a program that may depend on the umask has asked for it.
-// Linkers ask in order to make their output executable for everybody who may read it; that
-// does not count.
-func (t *taker) heedsUmask(u *observe.Used) bool { return u.Programs&^t.known.known != 0 }
-
-func (t *taker) limitsOf(u *observe.Used) uint64 {
-	number, again, _ := strings.Cut(u.Detail, " ")
-	which, err := strconv.ParseUint(number, 10, 6)
-	switch {
-	case err != nil:
-		return allLimits
-	// bash asks once, whenever it starts, how many processes it may have.
-	case which == unix.RLIMIT_NPROC && again == "" && u.Programs&^t.bash() == 0:
-		return 0
-	}
-	return 1 << which & allLimits
-}
-
-// bash returns the shells that are bash.
-func (t *taker) bash() uint64 {
-	mask := t.known.shells
-	for i := range t.run.Report.Programs {
-		if p := &t.run.Report.Programs[i]; plainName(p.Path) != "bash" {
-			mask &^= bitOf(p.ID)
-		}
-	}
-	return mask
 }

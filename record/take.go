@@ -19,8 +19,9 @@ import (
 type Run struct {
 	Report *observe.Report
 	// Dir and Env are what it ran in, as Surroundings have them.
-	Dir string
-	Env []string
+	Dir    string
+	Env    []string
+	Limits *observe.Limits
 	// Private is a folder that was made for this run, and is gone after it: what is
 	// in it follows from the request. "" if there is none.
 	Private string

@@ -194,7 +194,7 @@ func (t *taker) uses() error {
 			continue // they count: world
 		case observe.UseUmask:
 			// It counts: world. Of a command that is launched it is in the request.
-			if t.run.InPlace || !t.known.unknown || !t.heedsUmask(u) || len(umask()) != 0 {
+			if t.run.InPlace || !t.known.unknown || !t.heedsUmask(u) || len(umask(t.run.Limits)) != 0 {
 				continue
 			}
 		case observe.UseClock:
@@ -333,7 +333,7 @@ func (t *taker) world() {
 		w.Host = host()
 	}
 	if asked := t.askedLimits(); t.mayAskAnything() && asked != 0 {
-		w.Asked, w.Limits = asked, limits(asked)
+		w.Asked, w.Limits = asked, limits(asked, t.run.Limits)
 	}
 }
 

@@ -48,7 +48,7 @@ var withheld = []string{
 	"PRTE_*", "ORTE_*", "HFI_NO_BACKTRACE", "IPATH_NO_BACKTRACE", "GFORTRAN_UNBUFFERED_PRECONNECTED",
 	"OMPI_MCA_*", "MPIR_CVAR_*", // parameters of the libraries at run time, which launchers set too
 	"MV2_COMM_WORLD_*", "MPICH_*HOSTNAME", "LOCAL_RANK", "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR",
-	"MASTER_PORT", "TORCHELASTIC_*", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES",
+	"MASTER_PORT", "TORCHELASTIC_*",
 	// Kubernetes' services, by the forms that it documents.
 	"KUBERNETES_*", "*_SERVICE_HOST", "*_SERVICE_PORT", "*_SERVICE_PORT_*", "*_PORT_*_TCP", "*_PORT_*_TCP_ADDR",
 	"*_PORT_*_TCP_PORT", "*_PORT_*_TCP_PROTO", "POD_NAME", "POD_IP", "POD_UID",
@@ -75,22 +75,10 @@ var session = []string{
 // jitcache's own say how results are kept, and not what they are.
 const ofJitcache = "JITCACHE*"
 
-// Withhold returns an environment without the variables that name a session, a
-// job or a rank.
-func Withhold(env []string) []string { return without(env, withheld) }
-
 // WithholdSession returns an environment without the variables that only name a
 // session.
-func WithholdSession(env []string) []string { return without(env, session) }
-
-func without(env, patterns []string) []string {
-	kept := make([]string, 0, len(env))
-	for _, e := range env {
-		if name, _, _ := strings.Cut(e, "="); !matches(name, patterns) {
-			kept = append(kept, e)
-		}
-	}
-	return kept
+func WithholdSession(env []string) []string {
+	return chosen(env, func(name string) bool { return !matches(name, session) })
 }
 
 // jobserver are words of variables of make's that say where its tokens are, or how
@@ -109,13 +97,7 @@ func counted(name, value string) string {
 // Only returns what some patterns match of an environment, and where temporary
 // files go.
 func Only(env, patterns []string) []string {
-	var kept []string
-	for _, e := range env {
-		if name, _, _ := strings.Cut(e, "="); matches(name, patterns) || slices.Contains(ours, name) {
-			kept = append(kept, e)
-		}
-	}
-	return kept
+	return chosen(env, func(name string) bool { return matches(name, patterns) || slices.Contains(ours, name) })
 }
 
 // ours are variables that the command is given anew for each run.

@@ -85,12 +85,27 @@ func variables(o *launch.Options) error {
 			return fmt.Errorf("JITCACHE_BASE_DIR: %w", err)
 		}
 	}
+	if err := withhold(o, os.Getenv("JITCACHE_WITHHOLD")); err != nil {
+		return fmt.Errorf("JITCACHE_WITHHOLD: %w", err)
+	}
 	for _, text := range filepath.SplitList(os.Getenv("JITCACHE_PLACEHOLDER")) {
 		if err := invented(o, text); err != nil {
 			return fmt.Errorf("JITCACHE_PLACEHOLDER: %w", err)
 		}
 	}
 	return nil
+}
+
+// withhold adds to what the command is not given: "strict", patterns, and +PATTERN for what it is given all the same, with :
+// between.
+func withhold(o *launch.Options, text string) error {
+	words := filepath.SplitList(text)
+	for i, w := range words {
+		if w != "strict" && w[:min(len(w), 1)] != "+" {
+			words[i] = "-" + w
+		}
+	}
+	return o.Withhold(words)
 }
 
 func invented(o *launch.Options, text string) error {
@@ -117,7 +132,7 @@ func flags(o *launch.Options, args []string) (words []string, err error) {
 			continue
 		case "h", "help":
 			return nil, errManual
-		case "placeholder", "base-dir", "map":
+		case "placeholder", "base-dir", "map", "withhold":
 		default:
 			return nil, fmt.Errorf("run: no such flag: -%s", name)
 		}
@@ -134,6 +149,8 @@ func flags(o *launch.Options, args []string) (words []string, err error) {
 			err = invented(o, "base="+value)
 		case "map":
 			o.Map = value
+		case "withhold":
+			err = withhold(o, value)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("run: -%s: %w", name, err)

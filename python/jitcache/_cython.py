@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ._errors import LibraryError
 from ._native_job import Command, Source
+from ._native_process import environment_words
 from ._native_request import built
 
 if TYPE_CHECKING:
     from ._cache import Cache
+    from ._native_job import BuildArguments
+    from ._native_process import Environment
 
 # The program that runs Cython. It changes what the observer would see:
 # - Python's finders, and Cython where it looks for the declarations for its version
@@ -112,7 +115,7 @@ def _path(path: tuple[str, ...]) -> str:
     return json.dumps([os.path.abspath(p) for p in path if p])
 
 
-def _command(source: Source, texts: list[Source], folders: list[str]) -> Command:
+def _command(source: Source, texts: list[Source], folders: list[str], environment: Environment) -> Command:
     name = os.path.basename(source.name)
     cplus = _CPLUS.match(source.read()) is not None
     output = os.path.splitext(name)[0] + (".cpp" if cplus else ".c")
@@ -123,7 +126,17 @@ def _command(source: Source, texts: list[Source], folders: list[str]) -> Command
     for folder in [*(["\1"] if source.text is None and texts else []), *folders]:
         arguments += ["-I", folder]
     own = None if source.text is not None else os.path.dirname(source.name)
-    return Command(tuple(arguments), tuple(texts), output, own, _VARIABLES, "cython", name, timeless=True)
+    return Command(
+        tuple(arguments),
+        tuple(texts),
+        output,
+        own,
+        _VARIABLES,
+        "cython",
+        name,
+        timeless=True,
+        environment=environment_words(environment),
+    )
 
 
 class Translated(NamedTuple):
@@ -146,13 +159,16 @@ def _translated(command: Command, cache: Cache | None, timeout: float | None) ->
         return Source(command.output, text), entry.missed, entry.refused
 
 
-def translate(sources: list[Source], include_dirs: list[str], cache: Cache | None, timeout: float | None) -> Translated:
-    """Return the sources; those in Cython are translated to C or C++."""
+def translate(
+    sources: list[Source], arguments: BuildArguments, cache: Cache | None, timeout: float | None
+) -> Translated:
+    """Return the sources, those in Cython translated to C or C++ with the folders and variables of the arguments."""
     texts = [s for s in sources if s.text is not None]
     done, missed, refused = [], "", ""
     for s in sources:
         if s.name.endswith(".pyx"):
-            source, why, why_not = _translated(_command(s, texts, include_dirs), cache, timeout)
+            command = _command(s, texts, arguments.folders(), arguments.environment)
+            source, why, why_not = _translated(command, cache, timeout)
             done.append(source)
             missed, refused = missed or why, refused or why_not
         else:

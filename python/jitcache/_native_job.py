@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 
 from . import _ffi
 from ._errors import Error, LibraryError
+from ._native_process import Environment, Process, environment_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,6 +67,12 @@ class Job(NamedTuple):
     name: str
     abi: str  # Python's, for extensions
     folder: str | None  # where the compiler runs; None: in the private folder, which is made for the compile
+    environment: tuple[str, ...] = ()  # which variables it gets
+
+    @property
+    def process(self) -> Process | None:
+        """The process that it is given: this one, as it is."""
+        return None
 
     @property
     def output(self) -> str:
@@ -82,6 +89,7 @@ class Job(NamedTuple):
         parts += [("o", os.fsencode(f)) for f in self.flags]
         parts += [("l", os.fsencode(f)) for f in self.link]
         parts += [("k", self.kind.encode()), ("N", self.name.encode())]
+        parts += [("E", word.encode()) for word in self.environment]
         if self.folder is not None:
             parts.append(("d", os.fsencode(self.folder)))
         for source in self.sources:
@@ -120,6 +128,8 @@ class Command(NamedTuple):
     labels: tuple[tuple[str, str], ...] = ()  # what else the result depends on
     derived: bool = False  # whether the texts follow from the labels, and do not count
     timeless: bool = False  # whether it ignores the times of files
+    environment: tuple[str, ...] = ()  # which variables it gets
+    process: Process | None = None  # the process that it is given; None: this one
 
     def texts(self) -> list[tuple[str, bytes]]:
         """Return the files that are made in the private folder."""
@@ -129,6 +139,8 @@ class Command(NamedTuple):
         """Return the parts of the request."""
         parts = [("a", os.fsencode(w)) for w in self.arguments]
         parts += [("e", v.encode()) for v in self.variables]
+        parts += [("E", word.encode()) for word in self.environment]
+        parts += self.process.parts() if self.process is not None else []
         parts += [("O", os.fsencode(self.output)), ("K", self.entry.encode()), ("N", self.name.encode())]
         if self.timeless:
             parts.append(("T", b"1"))
@@ -331,6 +343,7 @@ class BuildArguments(NamedTuple):
     libraries: Sequence[str]
     placeholders: Mapping[str, str] | None
     compiler: Path | Sequence[str] | None
+    environment: Environment
 
     def check(self) -> None:
         """Raise Error or TypeError for bad arguments."""
@@ -387,4 +400,5 @@ def job_of(arguments: BuildArguments, sources: list[Source]) -> Job:
         arguments.name or "",
         str(sysconfig.get_config_var("SOABI") or "") if kind == "extension" else "",
         folder_for((*words, *own, *link)),
+        environment_words(arguments.environment),
     )

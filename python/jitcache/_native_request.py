@@ -18,6 +18,7 @@ from ._lease import FOREVER
 from ._log import warn
 from ._lookup import find
 from ._native_job import Command, Job, run
+from ._native_process import environment_without
 
 if TYPE_CHECKING:
     from ._blob import Blob
@@ -116,7 +117,7 @@ def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
             os.utime(path, (_TEXT_TIME, _TEXT_TIME))
         command = wish.command(folder)
         try:
-            status, said = run(command, wish.folder or folder, os.environ, timeout)
+            status, said = run(command, wish.folder or folder, _environment(wish), timeout)
         except subprocess.TimeoutExpired as e:
             raise CompileError(f"{command[0]}: ran for more than {timeout} s, and was ended", "", command) from e
         except OSError as e:
@@ -130,6 +131,12 @@ def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
         if status != 0 or not data:
             raise CompileError(f"{command[0]}: exit status {status}\n{log}", log, command)
         return data, log
+
+
+def _environment(wish: Wish) -> dict[str, str]:
+    """Return the environment of a command that is run without the library."""
+    own = os.environ if wish.process is None else dict(v.split("=", 1) for v in wish.process.variables)
+    return environment_without(own, wish.environment)
 
 
 def built(wish: Wish, cache: Cache | None, timeout: float | None) -> _Stored | _Detached:

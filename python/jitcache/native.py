@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ._cache import Cache
     from ._entry import Entry
     from ._key import Key
+    from ._native_process import Environment
 
 __all__ = ["Built", "CompileError", "build", "key", "load_extension", "load_shared"]
 
@@ -44,7 +45,7 @@ def _job(arguments: BuildArguments, cache: Cache | None, timeout: float | None) 
         from . import _cython
 
         arguments = arguments._replace(flags=[*arguments.flags, *quote_flags(sources)])
-        sources, missed, refused = _cython.translate(sources, arguments.folders(), cache, timeout)
+        sources, missed, refused = _cython.translate(sources, arguments, cache, timeout)
         return job_of(arguments, sources), missed, refused
     return job_of(arguments, sources), "", ""
 
@@ -61,6 +62,7 @@ def build(
     cache: Cache | bool | None = None,
     compiler: Path | Sequence[str] | None = None,
     timeout: float | None = None,
+    environment: Environment = None,
 ) -> Built:
     """Return the result of compiling the sources, from the cache or from the compiler.
 
@@ -73,7 +75,9 @@ def build(
     run to run to names that do not: the latter are compiled and looked up.
     ``cache`` is a Cache, None for the default one, or False for none.
     ``compiler`` is a command; default CC or CXX, else gcc, cc or clang. It may run
-    for ``timeout`` seconds, None for as long as it takes.
+    for ``timeout`` seconds, None for as long as it takes. ``environment`` says which
+    variables it gets: "strict" is only what compilers and build systems obey; in a list,
+    "+NAME" is given and "-NAME" is not, * in a name standing for any text.
 
     However many threads and processes ask for the same at once, one compiles, and
     what it looks at is recorded: a later build hits if all of that is unchanged.
@@ -83,7 +87,7 @@ def build(
     without a compiler or Cython; Error for a bad argument; TypeError.
     """
     found = cache_of(cache)
-    arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
+    arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler, environment)
     job, missed, refused = _job(arguments, found, timeout)
     entry = built(job, found, timeout)
     if not entry.hit:
@@ -103,6 +107,7 @@ def key(
     placeholders: Mapping[str, str] | None = None,
     cache: Cache | bool | None = None,
     compiler: Path | Sequence[str] | None = None,
+    environment: Environment = None,
 ) -> Key | None:
     """Return the key under which ``build`` would find its result now, for ``Cache.explain`` or ``remove``.
 
@@ -112,7 +117,7 @@ def key(
     found = cache_of(cache)
     if found is None or found._handle is None:
         return None
-    arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler)
+    arguments = BuildArguments(sources, kind, name, flags, include_dirs, libraries, placeholders, compiler, environment)
     return key_of(_job(arguments, found, None)[0], found._handle)
 
 

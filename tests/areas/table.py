@@ -110,6 +110,7 @@ _DECLARED = [
          }),
     Area("native", native.tests, TEST, ("python/native", "tests/native", *_PACKAGE), folders=("tests/native",), beside=True, with_gcc=True,
          parts={
+             "tests/native/test_environment.py": ("docs/native.md",),
              "tests/native/test_samples.py": ("docs/native.md", "include"),
              "tests/native/test_native_host.py": ("examples/native_host", "cmake", "include"),
          }),

@@ -64,3 +64,13 @@ def test_lines_of_the_page_are_what_a_build_gets(place: Any, gcc: str) -> None:
         assert [line[name] for line in told] == [line[name] for line in shown]
     assert told[0]["why"] == shown[0]["why"]
     assert told[1]["key"] == told[2]["key"]
+
+
+def test_variables_of_the_page_are_not_given(place: Any) -> None:
+    place.tool("shows", "#!/bin/sh\nenv | grep -E '^(CI_|MY_SDK_|LAB|CC=)'\n")
+    set_here = "export CI_JOB=1 MY_SDK_ROOM=1 LAB=1 CC=cc\n"
+    given = []
+    for line in samples.under("docs/launcher.md", "Variables of a run").splitlines():
+        pasted(place, f"{set_here}{line}\njitcache run shows >shown", place.folder)
+        given.append(set(place.read("shown").decode().split()))
+    assert given == [{"MY_SDK_ROOM=1", "LAB=1", "CC=cc"}, {"MY_SDK_ROOM=1", "CC=cc"}]
