@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import socket
 import sys
 import time
@@ -34,10 +35,12 @@ if rank in request.get("switched_off", []):
     os.environ["UW_JIT_CACHE"] = "0"
 if isinstance(request.get("callbacks_of"), list):
     request["callbacks"] = request["callbacks_of"][rank]
+if rank in request.get("limited", []):
+    resource.setrlimit(resource.RLIMIT_STACK, (7 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 if not request.get("old"):
     from jitcache.adapters import underworld3 as adapter
 
-    adapter.install(flat=request.get("flat", False))
+    adapter.install(flat=request.get("flat", False), environment=request.get("environment"))
 if "machines" in request:
     from jitcache import _location, _native_ranks
 
@@ -45,6 +48,16 @@ if "machines" in request:
     if os.geteuid() == 0:  # and that is its name
         assert ctypes.CDLL(None).unshare(CLONE_NEWUTS) == 0
         socket.sethostname(request["machines"][rank])
+if rank in request.get("changed_by_a_library", {}).get("ranks", []):
+    # As gmsh.initialize() does: in C, so that os.environ does not show it.
+    libc = ctypes.CDLL(None)
+    changed = request["changed_by_a_library"]["what"]
+    for name in ("PATH", "PYTHONPATH") if "variables" in changed else ():
+        assert libc.setenv(name.encode(), f"{os.environ[name]}:/nonexistent".encode(), 1) == 0
+    if "limits" in changed:
+        resource.setrlimit(resource.RLIMIT_STACK, (7 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+    if "umask" in changed:
+        libc.umask(0o077)
 if "variables" in request:
     os.environ.update(request["variables"][rank])
 if "pids" in request:

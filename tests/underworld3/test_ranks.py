@@ -115,6 +115,55 @@ def test_rank_with_other_variables_compiles_for_itself(site: Site, machines: str
     assert [site.solve(2, variables=variables[1], scale=[2, 3], **more) for _ in range(2)] == [1, 0]
 
 
+#: What a library changes in a process.
+CHANGES = ["variables", "limits", "umask"]
+
+
+@pytest.mark.control("noagreed", rows=["variables"])
+@pytest.mark.control("noagreedlimits", rows=["limits", "umask"])
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_a_library_changes_in_one_rank_does_not_count(site: Site, what: str) -> None:
+    """As gmsh does on the rank that makes the mesh; this compiler asks for limits and umask, so they count."""
+    one_compile_for_all(site, "mpich", 2, [0], [what])
+
+
+@pytest.mark.parametrize(("mpi", "ranks"), [("mpich", 4), ("openmpi", 2)], ids=lambda value: str(value))
+@pytest.mark.parametrize("changed", [[0], [1]], ids=["first", "second"])
+def test_whichever_rank_a_library_changes_one_compiles(site: Site, mpi: str, ranks: int, changed: list[int]) -> None:
+    one_compile_for_all(site, mpi, ranks, changed, CHANGES)
+
+
+def one_compile_for_all(site: Site, mpi: str, ranks: int, changed: list[int], what: list[str]) -> None:
+    """A first job compiles once; the next hits, whether a library changes the rank there or not."""
+    more: dict[str, Any] = {"mpi": mpi, "env": {"CC": site.make_compiler("asking", "ulimit -s; umask")}}
+    library = {"ranks": changed, "what": what}
+    assert site.solve(ranks, changed_by_a_library=library, **more) == 1
+    assert site.solve(ranks, **more) == 0
+    assert site.solve(ranks, changed_by_a_library=library, **more) == 0
+
+
+def test_limits_that_ranks_really_have_count(site: Site) -> None:
+    """A rank that starts with another limit compiles for itself, where the compiler asks for it."""
+    asking = site.make_compiler("asking", "ulimit -s")
+    assert site.solve(2, env={"CC": asking}, limited=[1]) == 2
+    assert site.solve(2, env={"CC": asking}, limited=[1]) == 0
+
+
+@pytest.mark.control("nonumerical")
+def test_variables_of_the_run_are_no_inputs(site: Site) -> None:
+    """underworld3 sets some of them under MPI, so a serial run serves a parallel one."""
+    job = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PETSC_OPTIONS": "-snes_monitor"}
+    assert [site.solve(), site.solve(2, env=job), site.solve(2, env={**job, "OMP_NUM_THREADS": "2"})] == [1, 0, 0]
+    assert [site.solve(2, env={"MY_RUN": n}) for n in "77"] == [1, 0]
+
+
+@pytest.mark.control("nostrict")
+def test_strict_builds_get_only_what_compilers_obey(site: Site) -> None:
+    seen = [site.solve(2, environment="strict", env={"MY_RUN": n}) for n in "12"]
+    seen.append(site.solve(2, environment="strict", env={"MY_RUN": "2", "OMPI_CFLAGS": "-O1"}))
+    assert seen == [1, 0, 1]
+
+
 def test_machines_that_cannot_keep_anything_compile_one_each(site: Site) -> None:
     """Nothing says that what is right on one is right on the other."""
     assert site.solve(4, machines=["a", "a", "b", "b"], env={"JITCACHE_LIBRARY": "/nonexistent.so"}) == 2

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jitcache import Cache, CompileError, Error, mpi
+from jitcache._native_process import environment_words
 from jitcache._native_ranks import built_on
 from jitcache._native_request import built, key_of, look_up
 
@@ -29,10 +30,12 @@ from . import _build, _flat
 from ._key import labels_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from jitcache import Entry
     from jitcache._native_job import Command
+    from jitcache._native_process import Environment
 
 __all__ = ["BuildError", "compile_and_load", "get_cache_dir", "install", "load_module", "store_module"]
 
@@ -46,29 +49,36 @@ class BuildError(CompileError, RuntimeError):
 
 
 class _Host(NamedTuple):
-    """The modules of underworld3 that the adapter uses, and its setting."""
+    """The modules of underworld3 that the adapter uses, and its settings."""
 
     mpi: Any
     extension: Any
     flat: bool
+    environment: tuple[str, ...]
 
 
 _host: _Host | None = None
 
 
-def install(flat: bool = False) -> None:
+def install(flat: bool = False, environment: Environment = None) -> None:
     """Make underworld3 keep its compiled modules in jitcache, in this process; not collective.
 
-    Every rank of a job calls it, with the same argument, before the first solve.
+    Every rank of a job calls it, with the same arguments, before the first solve.
     ``flat``: also write the files that underworld3's own cache would have written
     (``<hash>.so``, ``<hash>.manifest.json``, ``.<hash>.lock``), as hard links of the
-    entries; removing a ``<hash>.so`` then removes its entry. May be called again, to
-    change ``flat``.
+    entries; removing a ``<hash>.so`` then removes its entry. ``environment`` says which
+    variables builds get, as for ``native.build``: "strict" is only what compilers and build
+    systems obey. May be called again, to change either.
+
+    Builds get the variables of Python's ``os.environ``, and the limits and umask that the
+    process had when this module was imported, so that what a library changes in one rank
+    alone does not count.
 
     Raises ImportError without underworld3, and Error if its functions are not where
-    they are expected.
+    they are expected, or for a bad ``environment``.
     """
     global _host
+    words = environment_words(environment)
     cache = importlib.import_module("underworld3.utilities._jit_cache")
     extension = importlib.import_module("underworld3.utilities._jitextension")
     ranks = importlib.import_module("underworld3.mpi")
@@ -76,7 +86,7 @@ def install(flat: bool = False) -> None:
     for module, ours in places:
         if not hasattr(module, ours.__name__):
             raise Error(f"{module.__name__} has no {ours.__name__}: not a version of underworld3 that is known")
-    _host = _Host(ranks, extension, flat)
+    _host = _Host(ranks, extension, flat, words)
     for module, ours in places:
         setattr(module, ours.__name__, ours)
 
@@ -168,7 +178,7 @@ def compile_and_load(modname: str, codeguys: _build.Texts, verbose: bool = False
         # A rank may have other environment variables than the others.
         if source_hash and any(mpi.together(comm, lambda: directory is not None)):
             return _obtain(comm, directory, source_hash, modname, codeguys)
-        with built(_build.command(modname, (), codeguys, _variables(), KIND), None, None) as entry:
+        with built(_command(modname, (), codeguys), None, None) as entry:
             return _build.load(modname, codeguys, entry.view)
     except CompileError as e:
         if verbose:
@@ -209,7 +219,11 @@ def _obtain(comm: Any, directory: Path | None, source_hash: str, modname: str, t
 
 def _wish(source_hash: str, modname: str, texts: _build.Texts = ()) -> Command:
     """Return the command that builds a module; without texts it only serves to look the module up."""
-    return _build.command(modname, labels_of(source_hash, modname), texts, _variables(), KIND)
+    return _command(modname, labels_of(source_hash, modname), texts)
+
+
+def _command(modname: str, labels: Sequence[tuple[str, str]], texts: _build.Texts) -> Command:
+    return _build.command(modname, labels, texts, _variables(), KIND, environment=_installed().environment)
 
 
 def _remove(cache: Cache, wish: Command) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jitcache._native_job import Command, Source
+from jitcache._native_process import process_given
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -23,15 +24,11 @@ if TYPE_CHECKING:
 #: File names and texts, a setup.py among them.
 Texts = Sequence[Sequence[str]]
 
-# Runs the build that underworld3 runs, with the variables that it changes, and gives the
-# result a name that does not depend on the configuration of setuptools.
+# Runs the build that underworld3 runs, and gives the result a name that does not depend on the
+# configuration of setuptools.
 _START = """
-import glob, json, os, subprocess, sys
-for name, value in json.loads(sys.argv[1]).items():
-    os.environ.pop(name, None)
-    if value is not None:
-        os.environ[name] = value
-status = subprocess.call([sys.executable, "-c", *sys.argv[2:]])
+import glob, os, subprocess, sys
+status = subprocess.call([sys.executable, "-c", *sys.argv[1:]])
 made = sorted(glob.glob("*.so"))
 if made:
     os.replace(made[0], "module")
@@ -51,20 +48,37 @@ runpy.run_path("setup.py", run_name="__main__")
 
 
 def command(
-    modname: str, labels: Sequence[tuple[str, str]], texts: Texts, variables: Mapping[str, str], kind: str
+    modname: str,
+    labels: Sequence[tuple[str, str]],
+    texts: Texts,
+    variables: Mapping[str, str],
+    kind: str,
+    *,
+    environment: tuple[str, ...] = (),
 ) -> Command:
     """Return the command that builds a module.
 
-    ``variables`` is the environment that underworld3 gives its builds. If there are
-    ``labels``, the texts follow from them, and may be left out for a lookup.
+    ``variables`` is the environment that underworld3 gives its builds, and ``environment``
+    says which of it counts. If there are ``labels``, the texts follow from them, and may
+    be left out for a lookup.
     """
-    changed: dict[str, str | None] = {name: text for name, text in variables.items() if os.environ.get(name) != text}
-    changed.update(dict.fromkeys(name for name in os.environ if name not in variables))
     system = os.uname()
     known = (system.sysname, "localhost", "5.0.0", "#1", system.machine)
-    words = (sys.executable, "-I", "-S", "-c", _START, json.dumps(changed, sort_keys=True), _SETUP, json.dumps(known))
+    words = (sys.executable, "-I", "-S", "-c", _START, _SETUP, json.dumps(known))
     sources = tuple(Source(name, text.encode()) for name, text in texts)
-    return Command(words, sources, "module", None, (), kind, modname, tuple(labels), bool(labels))
+    return Command(
+        words,
+        sources,
+        "module",
+        None,
+        (),
+        kind,
+        modname,
+        tuple(labels),
+        bool(labels),
+        environment=environment,
+        process=process_given(variables),
+    )
 
 
 # How a line that says what is wrong begins: of gcc and clang, of Cython, of Python, of a
