@@ -159,7 +159,7 @@ func (l *lookup) observe(program string, lease *core.Lease, missing string, give
 	}
 	r := l.request
 	env, unknown := r.env, record.EveryVariable
-	if !record.IsKnown(program) {
+	if !record.IsKnown(program, l.cache) {
 		env, unknown = record.WithholdSession(env), record.SessionVariables
 	}
 	lockName, lock := lease.Descriptor()

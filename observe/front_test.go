@@ -3,6 +3,7 @@ package observe
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -79,6 +80,30 @@ func TestOutputThatCannotBePassedOnFailsAsItWould(t *testing.T) {
 		if told := want == "failed"; !strings.Contains(said.String(), want) || told != (failed == nil) {
 			t.Errorf("%s: %v: %q", script, err, &said)
 		}
+	}
+}
+
+// The command has ended, and its last output waits for the reader.
+//
+//jitcache:control JO_CONTROL_OVER
+func TestTracerThatWaitsForAReaderTakesNoProcessorTime(t *testing.T) {
+	const wait = 600 * time.Millisecond
+	const size = 100_000 // a single write, and more than a pipe holds
+	host := hostCommand("become", "true", "/bin/cat", put(t, t.TempDir()+"/in", strings.Repeat("x", size)))
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(wait)
+	n, err := io.Copy(io.Discard, out)
+	if err != nil || n != size || host.Wait() != nil {
+		t.Fatal(n, err)
+	}
+	if used := host.ProcessState.UserTime() + host.ProcessState.SystemTime(); used > wait/2 {
+		t.Errorf("%v of processor time", used)
 	}
 }
 

@@ -36,6 +36,7 @@ const (
 	seesCompilers      = true // nocompilers: a .pyc that is made for others counts as an output
 	seesRemovals       = true // noremovals: what somebody else has removed that the command had made is missed
 	keepsShared        = true // noshared: programs that share a bit have the excuses of all of them only
+	notesMarkers       = true // nomarkernotes: a program's kind is found by reading its file once a stamp, not once a process
 	withholdsNumerical = true // nonumerical: a build is not given the variables of running numerical libraries
 	withholdsNamed     = true // nowithheld: a command is not given what its caller withholds
 	passesStrict       = true // nostrict: a strict command is given only what compilers and build systems obey

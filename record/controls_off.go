@@ -39,6 +39,7 @@ var (
 	seesCompilers      = !control.Is("nocompilers")
 	seesRemovals       = !control.Is("noremovals")
 	keepsShared        = !control.Is("noshared")
+	notesMarkers       = !control.Is("nomarkernotes")
 	withholdsNumerical = !control.Is("nonumerical")
 	withholdsNamed     = !control.Is("nowithheld")
 	passesStrict       = !control.Is("nostrict")

@@ -71,7 +71,7 @@ func (t *taker) strange() (strange, substituted uint64) {
 		// Linkers read the libraries that they link, too. Those that they load as plugins
 		// have the function onload.
 		mask := t.known.known &^ t.known.linkers
-		if has(path, "\x00onload\x00") {
+		if has(path, "\x00onload\x00", t.run.Notes) {
 			mask = t.known.known
 		}
 		strange |= n.Readers & mask

@@ -1,16 +1,12 @@
 package record
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
-
-	"jitcache/core/request"
 )
 
 // A program is known if its variables are documented and it obeys no others
@@ -105,70 +101,24 @@ func plainName(path string) string {
 }
 
 // familyOf returns the family of a program, nil if it is not known.
-func familyOf(path string) *family {
+func familyOf(path string, notes Notes) *family {
 	name := plainName(path)
 	for i := range families {
-		if f := &families[i]; slices.Contains(f.names, name) && has(path, f.marker) {
+		if f := &families[i]; slices.Contains(f.names, name) && has(path, f.marker, notes) {
 			return f
 		}
 	}
 	return nil
 }
 
-// texts remembers what has been looked for in executables: the text of g++'s
-// compiler is in the middle of 35 MB, and to come to it takes ten milliseconds.
-var texts = request.NewTable[sought, bool](1024)
-
-type sought struct {
-	stamp Stamp
-	text  string
-}
-
 // IsKnown reports whether what is run by a path is a known program.
-func IsKnown(path string) bool {
+func IsKnown(path string, notes Notes) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return false
 	}
-	f := familyOf(real)
+	f := familyOf(real, notes)
 	return f != nil && f.does&strange == 0
-}
-
-// has reports whether an executable of the machine has a text in it.
-func has(path, text string) bool {
-	s := status{Read: time.Now().UnixNano()}
-	if s.At(ended(path), 0) != 0 {
-		return false
-	}
-	k := sought{s.Stamp, text}
-	k.stamp.Read = 0
-	if !s.Stamp.Proves() {
-		return contains(path, text)
-	}
-	found, known := texts.Find(k)
-	if !known {
-		found = contains(path, text)
-		texts.Put(k, found)
-	}
-	return found
-}
-
-func contains(path, text string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || info.Size() < 4 || info.Size() > 1<<30 {
-		return false
-	}
-	b, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
-	if err != nil {
-		return false
-	}
-	defer unix.Munmap(b)
-	return string(b[:4]) == "\x7fELF" && bytes.Contains(b, []byte(text))
 }
 
 // headSize is how much of a file tells its kind.
@@ -195,11 +145,11 @@ var (
 	pythonMarkers = []string{"Py_BytesMain", "Py_UnixMain", "Py_Main"} // since 3.8; 3.7; before
 )
 
-func isShell(path string) bool {
-	return slices.Contains(shells, filepath.Base(path)) && has(path, shellMarker)
+func isShell(path string, notes Notes) bool {
+	return slices.Contains(shells, filepath.Base(path)) && has(path, shellMarker, notes)
 }
 
-func isPython(path string) bool {
+func isPython(path string, notes Notes) bool {
 	return strings.HasPrefix(filepath.Base(path), "python") &&
-		slices.ContainsFunc(pythonMarkers, func(m string) bool { return has(path, m) })
+		slices.ContainsFunc(pythonMarkers, func(m string) bool { return has(path, m, notes) })
 }

@@ -86,10 +86,10 @@ func TestProgramIsPythonByNameAndContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !isPython(realPython(t)) {
+	if !isPython(realPython(t), nil) {
 		t.Error("Python is not known")
 	}
-	if base := filepath.Base(sh); (base == "dash" || base == "bash") && !isShell(sh) {
+	if base := filepath.Base(sh); (base == "dash" || base == "bash") && !isShell(sh, nil) {
 		t.Error("the shell is not known")
 	}
 	none, err := exec.LookPath("true")
@@ -101,10 +101,10 @@ func TestProgramIsPythonByNameAndContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t)
-	if path := w.put("python-stamp", string(content)); isPython(path) {
+	if path := w.put("python-stamp", string(content)); isPython(path, nil) {
 		t.Error("anything is Python by its name")
 	}
-	if path := w.put("dash", string(content)); isShell(path) {
+	if path := w.put("dash", string(content)); isShell(path, nil) {
 		t.Error("anything is a shell by its name")
 	}
 }

@@ -48,7 +48,7 @@ func (t *taker) programs() programs {
 	var not [excuses]uint64
 	for i := range t.run.Report.Programs {
 		bit := bitOf(t.run.Report.Programs[i].ID)
-		one := programsOf(t.run.Report.Programs[i].Path, bit)
+		one := programsOf(t.run.Report.Programs[i].Path, bit, t.run.Notes)
 		p.all |= bit
 		for k, mask := range one.masks() {
 			*p.masks()[k] |= *mask
@@ -88,8 +88,8 @@ func (p *programs) masks() [12]*uint64 {
 }
 
 // programsOf returns the masks of a single program.
-func programsOf(path string, bit uint64) (p programs) {
-	family := familyOf(path)
+func programsOf(path string, bit uint64, notes Notes) (p programs) {
+	family := familyOf(path, notes)
 	switch {
 	case family != nil && family.does&strange != 0:
 		switch {
@@ -104,9 +104,9 @@ func programsOf(path string, bit uint64) (p programs) {
 	case family != nil:
 		p.known = bit
 		p.mark(family, plainName(path), bit)
-	case isShell(path):
+	case isShell(path, notes):
 		p.shells = bit
-	case isPython(path):
+	case isPython(path, notes):
 		p.python = bit
 	}
 	return p

@@ -50,6 +50,7 @@ enum jo_control {
 	JO_CONTROL_HANDED,      /* what a program gets open from the one before counts for that one alone */
 	JO_CONTROL_MOUNTS,      /* a question for what is mounted is not noticed */
 	JO_CONTROL_LEAVING,     /* a command in rounds is ended at once when its host has died */
+	JO_CONTROL_OVER,        /* the thread that reads notices does not notice that there will be none */
 	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without a vDSO */
 };
 

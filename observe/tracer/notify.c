@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "handle.h"
 #include "watch.h"
 
@@ -49,6 +50,16 @@ static int handle(const struct seccomp_notif *n)
 	return known;
 }
 
+/* over reports whether the filter has no process any more. The kernel says ENOENT both then, and at
+ * once each time, and for a notice whose process was killed before it was read. It waits for what
+ * comes next: a notice, or the end of the last process. (Before Linux 5.9 no end is told, and this
+ * waits until the program ends.) */
+static int over(void)
+{
+	struct pollfd p = {.fd = notices, .events = POLLIN};
+	return !JO_WITHOUT(OVER) && poll(&p, 1, -1) > 0 && (p.revents & POLLHUP) != 0;
+}
+
 static void *serve(void *unused)
 {
 	/* The kernel's structures may be larger than those of the headers. */
@@ -64,7 +75,7 @@ static void *serve(void *unused)
 	for (;;) {
 		memset(&n, 0, sizeof n);
 		if (ioctl(notices, SECCOMP_IOCTL_NOTIF_RECV, &n.notice) != 0) {
-			if (errno == EINTR || errno == ENOENT) /* the process was killed */
+			if (errno == EINTR || (errno == ENOENT && !over()))
 				continue;
 			return NULL;
 		}
