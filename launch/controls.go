@@ -13,5 +13,6 @@ const (
 	forgets   = true // noforgotten: a command that could not be kept is observed again if it would run other programs
 	exchanges = true // noexchange: an output takes the place of the older one at once
 	waits     = true // nowaiting: a slow reader of a pipe that does not block is waited for
+	spares    = true // nospares: where the address space is small there is only the command
 	ends      = true // noending: a replay that has begun to print is not run again
 )

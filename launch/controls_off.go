@@ -16,5 +16,6 @@ var (
 	forgets   = !control.Is("noforgotten")
 	exchanges = !control.Is("noexchange")
 	waits     = !control.Is("nowaiting")
+	spares    = !control.Is("nospares")
 	ends      = !control.Is("noending")
 )

@@ -40,6 +40,10 @@ func Run(o *Options, words, given []string) int {
 	if state.tracer != 0 {
 		return o.become(words) // without an event: it would be an output of the outer command
 	}
+	if hasLittleSpace() {
+		o.newTeller(words, os.Getpid(), began).say(ranOnly, "the address space is limited to less than 1 GB (ulimit -v)", nil)
+		return o.become(words)
+	}
 	l, err := open(o, words, state)
 	if err != nil {
 		o.newTeller(words, os.Getpid(), began).say(ranOnly, err.Error(), nil)

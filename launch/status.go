@@ -47,6 +47,16 @@ func (s status) only() string {
 	return ""
 }
 
+// enoughSpace is how much address space a launcher is sure to store a result with. It starts in 20 MB, but reads outputs.
+const enoughSpace = 1 << 30
+
+// hasLittleSpace reports whether the address space is so limited, as batch systems do it, that only the command is sure
+// to fit.
+func hasLittleSpace() bool {
+	var l unix.Rlimit
+	return spares && unix.Getrlimit(unix.RLIMIT_AS, &l) == nil && l.Cur < enoughSpace
+}
+
 func field(text []byte, name string, base int) int64 {
 	_, rest, found := bytes.Cut(text, []byte("\n"+name))
 	if !found {

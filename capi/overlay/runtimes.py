@@ -43,6 +43,7 @@ UNTESTED = "JITCACHE_UNTESTED_GO"
 EXPERIMENT = "nojsonv2"
 
 SIGNALS, POLLER, SCHEDULER, STANDARD = "sigtab_linux_generic.go", "netpoll_epoll.go", "proc.go", "fds_unix.go"
+MEMORY, ENTROPY = "malloc.go", "../crypto/internal/fips140/drbg/entropy_fips140.go"
 
 #: SHA-256 of each file that may be replaced, and the releases that have it.
 KNOWN = {
@@ -126,6 +127,26 @@ GIVEN = (
     ),
 )
 
+#: Changes of the memory's constants, what for what. Go reserves tables for all addresses that a heap can have: 1.2 GB
+#: for 48 bits. Batch systems limit the address space, and a program under a smaller limit does not start. 40 bits, as
+#: on iOS, need 5 MB. The heap grows by 4 MB, as on Windows, instead of 64, and begins at no "negative" address.
+SMALL = (
+    ("\theapAddrBits = (_64bit*(1-goarch.IsWasm)*(1-goos.IsIos*goarch.IsArm64))*48 +", "\theapAddrBits = 40 + 0*"),
+    (
+        "\tlogHeapArenaBytes = (6+20)*(_64bit*(1-goos.IsWindows)",
+        "\tlogHeapArenaBytes = (2+20)*(_64bit*(1-goos.IsWindows)",
+    ),
+    ("\tarenaBaseOffset = 0xffff800000000000*goarch.IsAmd64 +", "\tarenaBaseOffset = 0*goarch.IsAmd64 +"),
+)
+
+#: Changes of what collects entropy where FIPS 140 is asked for, for the same reason: its 32 MB are taken when it does.
+LATER = (
+    ("var memory entropy.ScratchBuffer\n", ""),
+    ("\tvar retries int\n", "\tvar retries int\n\tmemory := new(entropy.ScratchBuffer)\n"),
+    ("\tseed, err := entropy.Seed(&memory)\n", "\tseed, err := entropy.Seed(memory)\n"),
+    ("\t\tseed, err = entropy.Seed(&memory)\n", "\t\tseed, err = entropy.Seed(memory)\n"),
+)
+
 
 class Release(NamedTuple):
     """A Go tool chain, and what keeps it from being used."""
@@ -204,8 +225,22 @@ def without_descriptors(poller: Path) -> str | None:
 
 def starting_alone(scheduler: Path) -> str | None:
     """Return the runtime's scheduler with the changes of ALONE and GIVEN, None if it is another scheduler."""
-    text = scheduler.read_text()
-    for old, new in (*ALONE, *GIVEN):
+    return _replaced(scheduler, (*ALONE, *GIVEN))
+
+
+def in_little_space(memory: Path) -> str | None:
+    """Return the runtime's memory allocation with the changes of SMALL, None if it is another one."""
+    return _replaced(memory, SMALL)
+
+
+def with_entropy_later(entropy: Path) -> str | None:
+    """Return the collection of entropy with the changes of LATER, None if it is another one."""
+    return _replaced(entropy, LATER)
+
+
+def _replaced(path: Path, changes: tuple[tuple[str, str], ...]) -> str | None:
+    text = path.read_text()
+    for old, new in changes:
         if text.count(old) != 1:
             return None
         text = text.replace(old, new)
@@ -244,7 +279,7 @@ var off = func() int {{
 
 #: What is changed, file by file: in the library, and in the programs; and in a build for tests in both.
 LIBRARY = {SIGNALS: without_unblocking, POLLER: without_descriptors}
-PROGRAM = {SCHEDULER: starting_alone, STANDARD: closed_again}
+PROGRAM = {SCHEDULER: starting_alone, STANDARD: closed_again, MEMORY: in_little_space, ENTROPY: with_entropy_later}
 CLOCK = {"../time/time.go": with_a_clock_that_is_off}
 
 

@@ -86,6 +86,19 @@ def test_limits_count_that_were_asked_for(place: Any) -> None:
     assert "miss" not in why(resource.RLIMIT_CORE, 0, 0)
 
 
+@pytest.mark.control("nospares", rows=[600])
+@pytest.mark.parametrize("megabytes", [50, 400, 600])
+def test_where_the_address_space_is_small_there_is_only_the_command(place: Any, gcc: str, megabytes: int) -> None:
+    place.write(a_c="int a;\n")
+    size = megabytes * 1000**2
+    for _ in range(2):
+        p = place.run(
+            "--json", gcc, "-c", "a.c", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        )
+        assert p.returncode == 0, p.stderr
+        assert b'"event":"plain"' in p.stderr and b"ulimit -v" in p.stderr
+
+
 #: Ignored, and blocked, when the command is started. No shell: those have their own way with signals.
 SIGNALS: dict[str, tuple[set[int], set[int]]] = {
     "none": (set(), set()),

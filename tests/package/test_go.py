@@ -181,6 +181,16 @@ def test_descriptors_of_the_programs_are_changed_where_the_lines_are_known(tmp_p
     assert runtimes.closed_again(other) is None
 
 
+@pytest.mark.parametrize("file", ["malloc.go", "../crypto/internal/fips140/drbg/entropy_fips140.go"])
+def test_memory_of_the_programs_is_changed_where_its_lines_are_known(tmp_path: Path, file: str) -> None:
+    change, known = runtimes.PROGRAM[file], REAL.root / "src" / "runtime" / file
+    assert change(known)
+    text, other = known.read_text(), tmp_path / "other.go"
+    for lines, _ in runtimes.SMALL if file == runtimes.MEMORY else runtimes.LATER:
+        other.write_text(text.replace(lines, lines + lines))
+        assert change(other) is None
+
+
 @pytest.mark.rest
 def test_what_takes_a_programs_place_has_its_signals(tmp_path: Path) -> None:
     """And with the scheduler as it is it has not."""
