@@ -11,7 +11,7 @@ import (
 
 // schema is a component of every request's key. It changes when the same command must get
 // another result, or when earlier lists lacked something.
-const schema = "command 4"
+const schema = "command 5"
 
 // Private stands for the path of the private folder in the words of a command.
 const Private = "\x01"

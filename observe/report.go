@@ -88,8 +88,9 @@ type Name struct {
 	Errno syscall.Errno // why nothing is there, or why it cannot be read
 	// Masks of programs, in which bit i stands for program i and the last bit for all
 	// others. Statted: they asked for its time stamps. Programs: they did anything with it.
-	// Readers: they opened it for reading. Asked: they are in Statted, and not only because
-	// they were resolving links on the way (tracer/walk.h).
+	// Readers: they opened it for reading. Asked: they are in Statted or Readers, and not only
+	// because they were resolving links on the way (tracer/walk.h) or importing a module
+	// (tracer/import.h).
 	Statted, Programs, Readers, Asked uint64
 
 	Stamp   Stamp
@@ -110,10 +111,12 @@ type Permit struct {
 const Effective = 8
 
 // Other questions, whose answers are no errors: a digest of the names of the extended
-// attributes, 0 for none; and the flags (chattr).
+// attributes, 0 for none; the flags (chattr); and how the file system is mounted, in the
+// flags of statvfs: read-only, and without set-id programs, devices or programs.
 const (
 	Attributes = 16
 	Flags      = 32
+	Mounted    = 128
 )
 
 // Program is a program that ran.

@@ -43,6 +43,15 @@ func hashed(data []byte) uint32 {
 	return sum
 }
 
+// mountedAs returns how the file system of a path is mounted.
+func mountedAs(path string) uint32 {
+	var st unix.Statfs_t
+	if unix.Statfs(path, &st) != nil {
+		return 0
+	}
+	return uint32(st.Flags) & (unix.ST_RDONLY | unix.ST_NOSUID | unix.ST_NODEV | unix.ST_NOEXEC)
+}
+
 // flagsOf returns the flags of a file or folder that a user may set (chattr).
 func flagsOf(path string) uint32 {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)

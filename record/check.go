@@ -59,6 +59,7 @@ type checker struct {
 	why    string
 	// Files and folders about which stat decides nothing: their indices and new stamps.
 	doubtful, listings []restamp
+	moved              map[int]inode // folders with OneWith whose inodes are others now
 }
 
 type restamp struct {
@@ -151,6 +152,14 @@ func (c *checker) folders() bool {
 			return c.changed(f.Path, "a link by now")
 		case c.status.Kind() != unix.S_IFDIR:
 			return c.changed(f.Path, "no longer a folder")
+		}
+		if s := &c.status.Stamp; f.Flags&OneWith != 0 && (s.Ino != f.Stamp.Ino || s.Dev != f.Stamp.Dev) {
+			if c.moved == nil {
+				c.moved = map[int]inode{}
+			}
+			c.moved[i] = inode{s.Dev, s.Ino}
+		}
+		switch {
 		case len(f.Absent) == 0 && f.Flags&Listed == 0:
 			continue
 		case f.Stamp.Same(&c.status.Stamp) && f.Stamp.Proves() && c.status.NamesProved():
@@ -162,7 +171,7 @@ func (c *checker) folders() bool {
 		}
 		c.listings = append(c.listings, restamp{i, now})
 	}
-	return true
+	return c.foldersAsOne()
 }
 
 // absent looks for each name. A dangling link counts as present: lstat and readlink find it,
@@ -340,6 +349,9 @@ func (c *checker) takeOver() (better bool) {
 		better = better || worth && (now.Proves() || !now.Same(s) && s.Mount != noMount)
 		*s = now
 	}
+	for i, id := range c.moved {
+		c.list.Folders[i].Stamp.Dev, c.list.Folders[i].Stamp.Ino = id.dev, id.ino
+	}
 	for _, d := range c.doubtful {
 		over(&c.list.Files[d.index].Stamp, d.now, true)
 	}
@@ -359,8 +371,8 @@ func (l *List) unstamped() []byte {
 	for i := range c.Files {
 		c.Files[i].Stamp = Stamp{}
 	}
-	for i := range c.Folders {
-		c.Folders[i].Stamp = Stamp{}
+	for i, first := range l.sameFolders(nil) {
+		c.Folders[i].Stamp = Stamp{Ino: uint64(first + 1)}
 	}
 	return c.Append(nil)
 }

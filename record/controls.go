@@ -25,11 +25,13 @@ const (
 	keepsSpecials      = true // nospecials: numbers of devices count, and what stat says of them, of pipes and of sockets
 	keepsSubstitutes   = true // nosubstitutes: a library that LD_LIBRARY_PATH puts before a program's own is foreign
 	keepsDates         = true // nodates: modification times count for those who may use them
+	keepsDependency    = true // nodependency: modification times count where a source compares them
 	keepsDaters        = true // nodaters: modification times count for those who write them into an output
 	keepsLanguages     = true // nolanguages: files of languages count for those whose results may depend on them
 	keepsAsked         = true // noasked: what libraries look at when a program starts counts for who asks for it
 	keepsPrinted       = true // noprinted: the loader's cache counts whole for those who read it themselves
 	keepsTwins         = true // notwins: files of equal content that are one count as one
+	keepsOneFolder     = true // noonefolder: folders that are one count as one
 	keepsCompiled      = true // nocompiled: what Python has made of its sources counts for others
 	keepsScratch       = true // noscratch: names of what was made and removed count as absent
 	keepsAdded         = true // noadded: files to which known programs would add count as absent

@@ -145,7 +145,8 @@ func (t *taker) isImported(n *observe.Name) bool {
 		for i := range t.run.Report.Names {
 			folder, name := split(t.run.Report.Names[i].Path)
 			if module, _, ok := strings.Cut(name, "."); ok && strings.Contains(name, ".pyc") && filepath.Base(folder) == compiledByPython {
-				t.compiled[filepath.Dir(folder)+"/"+module] = true
+				above, _ := split(folder)
+				t.compiled[above+"/"+module] = true
 			}
 		}
 		for _, p := range t.run.Report.Programs {
@@ -154,25 +155,25 @@ func (t *taker) isImported(n *observe.Name) bool {
 					if !filepath.IsAbs(script) {
 						script = t.run.Dir + "/" + script
 					}
-					t.compiled[filepath.Clean(script)] = true
+					t.compiled[script], t.compiled[filepath.Clean(script)] = true, true
 				}
 			}
 		}
 	}
-	return t.compiled[filepath.Clean(stem)]
+	return t.compiled[stem] // by any other name a program has asked for it
 }
 
 // isDated reports whether the modification time of a file counts. A program that has
 // opened a file may have asked for it, which is not seen (fstat). Shells do not ask for that
 // of their scripts, nor the C library for that of libraries and languages. Python compares the times of its
-// sources with those in its .pyc files, and runs the same either way.
+// sources with those in its .pyc files, and runs the same either way; but a script may ask for its own (Asked).
 func (t *taker) isDated(n *observe.Name) bool {
 	asked, blind := n.Statted, t.known.blind
 	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) && !matches(n.Path, languages) {
 		asked |= n.Programs &^ t.known.shells
 	}
 	if t.isImported(n) {
-		blind |= t.known.python
+		blind |= t.known.python &^ n.Asked
 	}
 	return keepsDates && asked&t.known.all&^blind != 0
 }
@@ -183,7 +184,7 @@ func (t *taker) isDated(n *observe.Name) bool {
 func (t *taker) isOwned(n *observe.Name) bool {
 	deaf := t.known.blind | t.known.known&^t.known.substituted
 	if t.isImported(n) {
-		deaf |= t.known.python
+		deaf |= t.known.python &^ n.Asked
 	}
 	return keepsOwners && n.Statted&t.known.all&^deaf != 0
 }

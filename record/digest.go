@@ -17,7 +17,10 @@ import (
 // file's stamp, because the next compile looks at the same headers. Digests of large files,
 // mostly compilers and their libraries, are noted in the cache too: clang has 200 MB, which
 // take a tenth of a second to read.
-type digests struct{ notes Notes }
+type digests struct {
+	notes Notes
+	last  []byte // the content of the file that of has read last, nil if it was large, or was not read
+}
 
 // mostRecent is how many files a process remembers: 400 kB, four times what C++ with all
 // of the standard library looks at.
@@ -46,6 +49,7 @@ const large = 256 << 10
 // one that proves nothing.
 func (d *digests) of(path string, was *Stamp) (key.Digest, Stamp, error) {
 	var note *key.Key
+	d.last = nil
 	if was.Proves() {
 		if digest, known := recall(*was); known {
 			return digest, *was, nil
@@ -58,7 +62,7 @@ func (d *digests) of(path string, was *Stamp) (key.Digest, Stamp, error) {
 			return key.Digest(data), *was, nil
 		}
 	}
-	digest, stamp, err := contentOf(path)
+	digest, stamp, err := d.read(path, was)
 	if err == nil && stamp.Same(was) && stamp.Proves() {
 		remember(stamp, digest)
 		if note != nil {
@@ -66,6 +70,26 @@ func (d *digests) of(path string, was *Stamp) (key.Digest, Stamp, error) {
 		}
 	}
 	return digest, stamp, err
+}
+
+// read reads a file that may be large.
+func (d *digests) read(path string, was *Stamp) (digest key.Digest, stamp Stamp, err error) {
+	if was.Size >= large {
+		return contentOf(path)
+	}
+	data, n := make([]byte, was.Size+1), 0
+	err = steady(path, func(f *os.File) (err error) {
+		n, err = io.ReadFull(f, data)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil
+		}
+		return errGrown
+	}, &stamp)
+	if err == errGrown {
+		return contentOf(path)
+	}
+	d.last = data[:n]
+	return key.Sum(d.last), stamp, err
 }
 
 // noteOf is the key of a note about a file with a stamp.
@@ -126,7 +150,10 @@ func steady(path string, read func(*os.File) error, stamp *Stamp) error {
 	return fmt.Errorf("%s: changes while it is read", path)
 }
 
-var errMoved = fmt.Errorf("changed while it was read")
+var (
+	errMoved = fmt.Errorf("changed while it was read")
+	errGrown = fmt.Errorf("is larger than it was")
+)
 
 func between(f *os.File, before *status, read func(*os.File) error) (Stamp, error) {
 	if err := before.Of(f); err != nil {

@@ -132,7 +132,7 @@ func IsScratch(path string) bool {
 // and hold the source's time and size, which Python compares. A .pyc without a source, or with
 // its hash, counts itself.
 func (t *taker) ofPython(n *observe.Name) bool {
-	if n.Programs&^t.known.python != 0 && keepsCompiled || t.compilesSources() {
+	if n.Programs&^t.known.python != 0 && keepsCompiled || t.compilesSources() || n.Statted&n.Asked != 0 {
 		return false
 	}
 	folder, name := split(n.Path)

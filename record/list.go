@@ -68,10 +68,11 @@ type FolderFlags uint8
 
 // The flags.
 const (
-	Exists FolderFlags = 1 << iota // it exists
-	NoLink                         // it is no symbolic link
-	Listed                         // the names in it
-	Began                          // it is compared at most once a second, as a file with Startup
+	Exists  FolderFlags = 1 << iota // it exists
+	NoLink                          // it is no symbolic link
+	Listed                          // the names in it
+	Began                           // it is compared at most once a second, as a file with Startup
+	OneWith                         // which other folders with this flag are the same folder; Stamp has its device and inode
 )
 
 // Link is a symbolic link that was read or followed, and its text.

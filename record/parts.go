@@ -42,6 +42,7 @@ func (l *List) Parts() []Part {
 		e.b = append(e.b, f.Digest[:]...)
 	}
 	names.number(uint64(len(l.Folders)))
+	same := l.sameFolders(nil)
 	for i := range l.Folders {
 		f := &l.Folders[i]
 		names.text(f.Path)
@@ -49,6 +50,9 @@ func (l *List) Parts() []Part {
 		names.texts(f.Absent)
 		names.b = append(names.b, f.Names[:]...)
 		names.texts(f.Except)
+		if same[i] >= 0 {
+			names.text(l.Folders[same[i]].Path)
+		}
 	}
 	names.number(uint64(len(l.Links)))
 	for _, k := range l.Links {

@@ -22,6 +22,8 @@ func permitted(path []byte, how uint32) syscall.Errno {
 		return syscall.Errno(attributes(unix.ByteSliceToString(path)))
 	case observe.Flags:
 		return syscall.Errno(flagsOf(unix.ByteSliceToString(path)))
+	case observe.Mounted:
+		return syscall.Errno(mountedAs(unix.ByteSliceToString(path)))
 	case Given:
 		return syscall.Errno(defaultList(unix.ByteSliceToString(path)))
 	}
@@ -40,6 +42,8 @@ func permitChange(how uint32, was, is syscall.Errno) string {
 		return "other extended attributes"
 	case observe.Flags:
 		return "other flags"
+	case observe.Mounted:
+		return "its file system is mounted in another way"
 	case Given:
 		return "gives what is made in it other permissions (a default access list)"
 	}

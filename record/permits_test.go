@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"jitcache/observe"
 )
 
@@ -51,5 +53,31 @@ func TestWhoIsNotAllowedToChangeSomethingIsRefused(t *testing.T) {
 	w := newWorld(t)
 	if err := refusal(t, w, observe.UseDenied, w.dir+"/f"); err == nil || !strings.Contains(err.Error(), "/f): may not make or change") {
 		t.Error(err)
+	}
+}
+
+// A file system may become read-only, and statfs says so.
+//
+//jitcache:control nopermits
+func TestHowAFileSystemIsMountedCountsForWhoAsks(t *testing.T) {
+	w := newWorld(t)
+	disk := w.dir + "/disk"
+	os.Mkdir(disk, 0o755)
+	if err := unix.Mount("none", disk, "tmpfs", 0, ""); err != nil {
+		t.Skip(err)
+	}
+	defer unix.Unmount(disk, unix.MNT_DETACH)
+	w.put("disk/f", "")
+	python := realPython(t)
+	for _, asks := range []string{"os.statvfs('disk')", "os.fstatvfs(os.open('disk/f', os.O_RDONLY))"} {
+		l := w.takenOf(python, "-I", "-S", "-c", "import os; "+asks)
+		if err := unix.Mount("none", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+			t.Fatal(err)
+		}
+		w.compare(l, true, "its file system is mounted in another way")
+		if err := unix.Mount("none", disk, "", unix.MS_REMOUNT, ""); err != nil {
+			t.Fatal(err)
+		}
+		w.compare(l, false, "")
 	}
 }

@@ -74,6 +74,7 @@ type taker struct {
 	pythons map[string]bool // sources of Python that were looked at
 	// A file that was read asks for this processor; one asks for a variable.
 	native, variable bool
+	comparesTimes    bool // a source compares modification times, see pragmas.go
 
 	compiles *bool           // whether py_compile was loaded, once known
 	compiled map[string]bool // the sources that Python imports or runs, without the .py
@@ -116,6 +117,7 @@ func (t *taker) all() error {
 	}
 	t.twins()
 	t.textual()
+	t.dependencies()
 	t.world()
 	t.list.place(t.run.Places)
 	t.sort()
@@ -259,6 +261,7 @@ func (t *taker) file(n *observe.Name, path string) error {
 				return request.Refuse(n.Path, "was changed meanwhile")
 			}
 		}
+		t.findPragma(n, f.Digest, n.Content)
 		t.asks(n, n.Content)
 	default:
 		if f.Digest, err = t.content(n, &was); err != nil {
@@ -282,6 +285,7 @@ func (t *taker) content(n *observe.Name, was *Stamp) (key.Digest, error) {
 	if !stamp.Same(was) {
 		return d, request.Refuse(n.Path, "was changed meanwhile")
 	}
+	t.findPragma(n, d, t.digests.last)
 	if t.mayAsk(n) {
 		if data, _, err := readAll(n.Path, askable); err == nil {
 			t.asks(n, data)
@@ -330,7 +334,8 @@ func seen(s *observe.Stamp) Stamp {
 func (t *taker) folder(n *observe.Name, path string) error {
 	// The folder for temporary files is no input, as long as only known programs and those
 	// that clear it have listed it.
-	if isTemporary(t.run, path) && (n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
+	if isTemporary(t.run, path) && n.Statted&t.known.compilers == 0 &&
+		(n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
 		return nil
 	}
 	if t.permits(n) {
@@ -344,6 +349,11 @@ func (t *taker) folder(n *observe.Name, path string) error {
 		f.Flags = Began
 	}
 	f.Flags |= Exists
+	if t.isCompared(n) {
+		if err := t.compareFolder(n, f); err != nil {
+			return err
+		}
+	}
 	if n.Bits&observe.Plain != 0 {
 		f.Flags |= NoLink
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"jitcache/core/key"
+	"jitcache/core/request"
 	"jitcache/observe"
 )
 
@@ -12,11 +13,16 @@ import (
 // files that a compiler has read or an unknown program has looked at. Shells and Python do
 // not care about that for what they run and import, but compare files when they are told to
 // (-ef, samefile).
+//
+// Folders are compared in the same way: compilers leave out an include folder that is another
+// one of the command line, and a shell, or gcc -g, believes PWD if it is the current folder.
+// Nothing is looked for in a folder that is left out. So it counts which of the folders that
+// were looked at are one.
 
 // compares reports whether a program may have asked whether a file is the same as another.
 func (t *taker) compares(n *observe.Name) bool {
 	scripts := t.known.shells
-	if !t.isImported(n) {
+	if scripts |= t.known.python & n.Asked; !t.isImported(n) {
 		scripts |= t.known.python
 	}
 	return n.Bits&observe.Read != 0 && n.Programs&t.known.compilers != 0 || n.Programs&t.known.strangers != 0 || n.Statted&scripts != 0
@@ -27,7 +33,7 @@ func (t *taker) twins() {
 	byContent := map[key.Digest]int{}
 	for i := range t.list.Files {
 		f := &t.list.Files[i]
-		if f.Stamp.Size == 0 || !t.included[f.Path] || !keepsTwins {
+		if !t.included[f.Path] || !keepsTwins {
 			continue
 		}
 		first, known := byContent[f.Digest]
@@ -38,6 +44,62 @@ func (t *taker) twins() {
 		f.Flags |= Twin
 		t.list.Files[first].Flags |= Twin
 	}
+}
+
+// isCompared reports whether a program may have asked whether a folder is the same as another.
+func (t *taker) isCompared(n *observe.Name) bool {
+	return keepsOneFolder && (n.Statted&^(t.known.python&^n.Asked)|n.Readers)&t.known.all != 0
+}
+
+// compareFolder notes that it counts which other folders are the same one. It refuses a path that
+// leads to another folder by now.
+func (t *taker) compareFolder(n *observe.Name, f *Folder) error {
+	if errno := t.status.At(ended(n.Path), 0); errno != 0 || t.status.Stamp.Ino != n.Stamp.Ino || t.status.Stamp.Dev != n.Stamp.Dev {
+		return request.Refuse(n.Path, "was changed meanwhile")
+	}
+	f.Flags |= OneWith
+	f.Stamp.Dev, f.Stamp.Ino = n.Stamp.Dev, n.Stamp.Ino
+	return nil
+}
+
+// inode identifies a file or folder.
+type inode struct{ dev, ino uint64 }
+
+// sameFolders returns, for each folder with OneWith, the index of the first that is the same
+// folder, -1 for the others. now has what they are now, nil if that is what the list says.
+func (l *List) sameFolders(now map[int]inode) []int {
+	same, firsts := make([]int, len(l.Folders)), map[inode]int{}
+	for i := range l.Folders {
+		f := &l.Folders[i]
+		if same[i] = -1; f.Flags&OneWith == 0 {
+			continue
+		}
+		id, moved := now[i]
+		if !moved {
+			id = inode{f.Stamp.Dev, f.Stamp.Ino}
+		}
+		first, known := firsts[id]
+		if !known {
+			first = i
+			firsts[id] = i
+		}
+		same[i] = first
+	}
+	return same
+}
+
+// foldersAsOne reports whether those folders are one folder that were one.
+func (c *checker) foldersAsOne() bool {
+	if len(c.moved) == 0 {
+		return true
+	}
+	was, is := c.list.sameFolders(nil), c.list.sameFolders(c.moved)
+	for i := range was {
+		if was[i] != is[i] {
+			return c.changed(c.list.Folders[i].Path, "is no longer, or is now, the same folder as another")
+		}
+	}
+	return true
 }
 
 // kin names, for a file with twins, the first of them that is the same file, and the first

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -28,6 +29,12 @@ uint32_t jo_attributes(const char *path, int follow)
 		at += (ssize_t)size;
 	}
 	return some ? sum | 1 : 0;
+}
+
+uint32_t jo_mounted(const char *path)
+{
+	struct statvfs st;
+	return statvfs(path, &st) == 0 ? (uint32_t)st.f_flag & (ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC) : 0;
 }
 
 uint32_t jo_flags(const char *path)

@@ -13,4 +13,8 @@ uint32_t jo_attributes(const char *path, int follow);
  * open the file, it returns the errno in the upper 8 bits. */
 uint32_t jo_flags(const char *path);
 
+/* jo_mounted returns how the file system of a path is mounted, as statfs tells it: read-only, and without
+ * set-id programs, devices or programs. */
+uint32_t jo_mounted(const char *path);
+
 #endif

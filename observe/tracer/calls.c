@@ -225,7 +225,7 @@ static const jo_call calls[] = {
 	{SYS_recvmsg, JO_CALL_READ, NONE},
 	{SYS_recvmmsg, JO_CALL_READ, NONE},
 	{SYS_fstat, JO_CALL_ASK, NONE},
-	{SYS_fstatfs, JO_CALL_ASK, NONE},
+	{SYS_fstatfs, JO_CALL_FSYSTEM, NONE},
 	{SYS_lseek, JO_CALL_SEEK, NONE},
 	{SYS_ftruncate, JO_CALL_SEEK, NONE},
 	{SYS_fallocate, JO_CALL_SEEK, NONE},

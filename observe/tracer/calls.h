@@ -31,6 +31,7 @@ enum jo_class {
 	JO_CALL_LOOK_LINK,   /* path, of a link itself: lstat */
 	JO_CALL_ACCESS,      /* path */
 	JO_CALL_SYSTEM,      /* path: statfs, inotify */
+	JO_CALL_FSYSTEM,     /* descriptor: fstatfs */
 	JO_CALL_READLINK,    /* path */
 	JO_CALL_EXEC,        /* path */
 	JO_CALL_CHDIR,       /* path */

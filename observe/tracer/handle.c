@@ -236,6 +236,8 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	if (!link) {
 		int looked = jo_look_at(p, &path, JO_LOOKED | bits);
 		permit_call(c, args, &path);
+		if (c->nr == SYS_statfs)
+			jo_look_mounted(&path);
 		return answer(c, args, &path, looked);
 	}
 	jo_look_link(p, &path, bits);

@@ -11,6 +11,7 @@
 
 #include "attributes.h"
 #include "control.h"
+#include "import.h"
 #include "loader.h"
 #include "names.h"
 #include "report.h"
@@ -170,7 +171,7 @@ int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits)
 	if (!input)
 		return 0;
 	noted(p, name, bits);
-	if (bits & JO_STATTED)
+	if ((bits & (JO_STATTED | JO_READ)) && jo_import_asks(p, path->text, bits))
 		name->asked |= jo_use_program(p);
 	return name->stamp.mode == 0 ? -name->stamp.error : (int)(name->stamp.mode & S_IFMT);
 }
@@ -183,9 +184,11 @@ void jo_look_permit(const jo_path *path, uint32_t how)
 		return;
 	if (own(path->text, 1, 1))
 		return;
-	if (how == JO_ATTRIBUTES || how == JO_FLAGS) {
-		jo_name_permit(name, how, how == JO_FLAGS ? jo_flags(path->text) : jo_attributes(path->text, 1));
-		return;
+	switch (how) {
+	case JO_ATTRIBUTES: jo_name_permit(name, how, jo_attributes(path->text, 1)); return;
+	case JO_FLAGS: jo_name_permit(name, how, jo_flags(path->text)); return;
+	case JO_MOUNTED: jo_name_permit(name, how, jo_mounted(path->text)); return;
+	default: break;
 	}
 	int error = faccessat(AT_FDCWD, path->text, (int)how & 7, how & JO_EFFECTIVE ? AT_EACCESS : 0);
 	jo_name_permit(name, how, error == 0 ? 0 : (uint32_t)errno);
@@ -407,6 +410,19 @@ void jo_look_attributes(const jo_process *p, const jo_path *path, int follow, co
 		jo_use(p, JO_USE_ATTRIBUTES, path->text);
 	else if (!JO_WITHOUT(ATTRIBUTES) && (follow || jo_real_type(path->text, 0) != S_IFLNK))
 		asked_of(path, JO_ATTRIBUTES);
+}
+
+void jo_look_mounted(const jo_path *path)
+{
+	if (!JO_WITHOUT(ATTRIBUTES))
+		asked_of(path, JO_MOUNTED);
+}
+
+void jo_look_mounted_at(const jo_process *p, int fd)
+{
+	jo_path path = {.form = 0};
+	snprintf(path.text, sizeof path.text, "/proc/%d/fd/%d", (int)p->id, fd);
+	jo_look_mounted(&path);
 }
 
 void jo_look_flags(const jo_process *p, int fd)

@@ -34,6 +34,11 @@ void jo_look_list(const jo_process *p, const jo_path *folder, const char *real);
 void jo_look_attributes(const jo_process *p, const jo_path *path, int follow, const char *name);
 void jo_look_flags(const jo_process *p, int fd);
 
+/* jo_look_mounted notes that a process asks how the file system of a path, or of a descriptor's file, is
+ * mounted. */
+void jo_look_mounted(const jo_path *path);
+void jo_look_mounted_at(const jo_process *p, int fd);
+
 /* jo_look_own reports whether the tree itself has made or changed what is at a path. */
 int jo_look_own(const char *path, int follow);
 

@@ -48,8 +48,8 @@ typedef struct jo_permit {
 enum { JO_EFFECTIVE = 8 };
 
 /* Other questions, whose answers are values: what jo_attributes returns, and what jo_flags
- * returns (attributes.h). */
-enum { JO_ATTRIBUTES = 16, JO_FLAGS = 32 };
+ * returns (attributes.h), and how its file system is mounted (jo_mounted). */
+enum { JO_ATTRIBUTES = 16, JO_FLAGS = 32, JO_MOUNTED = 128 };
 
 typedef struct jo_name {
 	char *path;
@@ -58,7 +58,8 @@ typedef struct jo_name {
 	uint64_t statted;  /* they asked for its time stamps */
 	uint64_t programs; /* they did anything with it */
 	uint64_t readers;  /* they opened it for reading, and not just their loader did (loader.h) */
-	uint64_t asked;    /* they are in statted, and not just because they resolved links (walk.h) */
+	uint64_t asked;    /* they are in statted or readers, and not just because they resolved links (walk.h) or
+	                      imported a module (import.h) */
 	jo_stamp stamp;    /* of what it leads to */
 	char *text;        /* of a link that was read */
 	jo_permit *permits;

@@ -178,6 +178,10 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 		break;
 	case JO_CALL_TIME: jo_use(p, JO_USE_CLOCK, "time"); break;
 	case JO_CALL_TIME_OF_DAY: jo_use(p, JO_USE_CLOCK, "gettimeofday"); break;
+	case JO_CALL_FSYSTEM:
+		if ((int)args[0] <= 2 || !jo_use_inherited(p, (int)args[0]))
+			jo_look_mounted_at(p, (int)args[0]);
+		break;
 	case JO_CALL_CLONE: clone_call(p, args[0]); break;
 	case JO_CALL_AFFINITY: break; /* trace.c */
 	case JO_CALL_CONNECT: connect_call(p, args); break;

@@ -77,6 +77,7 @@ void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 	p->group->child = 1;
 	p->group->program = parent->group->program;
 	p->group->counted = parent->group->counted;
+	p->group->begun = parent->group->begun;
 	p->group->cwd = same(parent->group->cwd);
 	p->group->moved = parent->group->moved;
 	p->group->exe = same(parent->group->exe);
@@ -133,8 +134,10 @@ void jo_process_take_over(jo_process *p, pid_t before)
 
 void jo_process_exec(jo_process *p)
 {
+	static int begun;
 	close_memory(p->group);
 	p->group->counted = 0;
+	p->group->begun = ++begun;
 }
 
 static int memory_of(jo_process *p)

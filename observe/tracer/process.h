@@ -28,6 +28,7 @@ typedef struct jo_group {
 	int program; /* id */
 	int counted; /* the program has asked for RLIMIT_NPROC */
 	int child;   /* it is not the command's first process */
+	int begun;   /* the number of the execve that has begun its program; a child has its parent's */
 } jo_group;
 
 typedef struct jo_process {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "control.h"
+#include "import.h"
 #include "names.h"
 #include "use.h"
 
@@ -49,7 +50,9 @@ void jo_walk_step(jo_process *p, const char *path)
 	else
 		jo_walk_end(p);
 	int passes = (goes_on || begins) && (name->bits & JO_PLAIN) && (name->stamp.mode & S_IFMT) == S_IFDIR;
-	if (!passes || JO_WITHOUT(WALKS))
+	/* Python walks to its own sources, too, and wants to know whether they are links. */
+	int ends = (goes_on || begins) && (name->bits & JO_PLAIN) && jo_import_source(path);
+	if ((!passes && !ends) || JO_WITHOUT(WALKS))
 		asked(p, name);
 	if (passes || is_root(path)) {
 		p->way = name;
