@@ -129,3 +129,12 @@ func pathOf(t *testing.T, c *core.Cache, k *key.Key) string {
 	}
 	return s.PathOf(&k.ID)
 }
+
+// The pieces of a launched command's large outputs are entries of a kind of their own.
+func TestResultsAreChosenWithTheirPieces(t *testing.T) {
+	for kind, want := range map[string]bool{"run": true, "_run": true, "_native": false, "native": false, "": false} {
+		if is := isMeant("run", &core.Listed{Kind: kind, Key: "00", Name: "gcc a.o"}); is != want {
+			t.Errorf("%q: %v", kind, is)
+		}
+	}
+}

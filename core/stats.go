@@ -167,3 +167,11 @@ func kindStats(c *store.Counters) KindStats {
 }
 
 func seconds(ns uint64) float64 { return float64(ns) / 1e9 }
+
+// Limit returns how many bytes the directory may hold, 0 if there is no limit.
+func (c *Cache) Limit() int64 {
+	if c.store == nil {
+		return 0
+	}
+	return c.store.MaxSize()
+}

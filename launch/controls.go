@@ -14,5 +14,7 @@ const (
 	exchanges = true // noexchange: an output takes the place of the older one at once
 	waits     = true // nowaiting: a slow reader of a pipe that does not block is waited for
 	spares    = true // nospares: where the address space is small there is only the command
+	inPieces  = true // nopieces: large outputs are stored and replayed in pieces
+	seesSizes = true // nosizes: what is larger than the cache may be is not read
 	ends      = true // noending: a replay that has begun to print is not run again
 )

@@ -17,5 +17,7 @@ var (
 	exchanges = !control.Is("noexchange")
 	waits     = !control.Is("nowaiting")
 	spares    = !control.Is("nospares")
+	inPieces  = !control.Is("nopieces")
+	seesSizes = !control.Is("nosizes")
 	ends      = !control.Is("noending")
 )

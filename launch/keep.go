@@ -85,14 +85,22 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 		Leaves: func(string) bool { return true }, Unknown: ran.Unknown, InPlace: true,
 		Terminal: r.printsToTerminal(),
 	}
-	list, err := run.Take()
+	var list *record.List
 	var result *result
+	err := l.overCap(rep)
+	if err == nil {
+		list, err = run.Take()
+	}
 	if err == nil {
 		result, err = r.take(rep, list, ran.Began)
 	}
+	why := store.None
+	if err == nil {
+		why, err = l.keepPieces(result)
+	}
 	var refused *request.Refused
 	if errors.As(err, &refused) {
-		l.cache.NotStored(r.request, kind, store.Unrepeatable, refused.Error())
+		l.cache.NotStored(r.request, kind, reasonOf(refused), refused.Error())
 		l.remember(rep, refused)
 		return l.teller.tell(notKept, refused.Error(), nil)
 	}
@@ -102,6 +110,9 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	k, err := r.resultKey(list)
 	if err != nil {
 		return err
+	}
+	if why != store.None {
+		return l.teller.tell(notKept, why.String(), nil)
 	}
 	list.Payload = k.ID[:]
 	attributes := result.attributes(r)
@@ -181,6 +192,7 @@ type taker struct {
 	result  result
 	stats   []unix.Stat_t // of the outputs
 	began   time.Time     // when the command was started
+	inline  int64         // bytes of content that go into the result itself
 	both    bool          // an output was named by a relative and an absolute path
 }
 
@@ -267,6 +279,10 @@ func (t *taker) content(path string) error {
 	if o.kind != regular {
 		return nil
 	}
+	if t.inline+st.Size > mostInline && inPieces {
+		return t.large(path)
+	}
+	t.inline += st.Size
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return request.Refuse(path, "cannot be read")
@@ -331,7 +347,7 @@ func (t *taker) settle() error {
 		if o.kind == regular {
 			names[id]++
 			if at, ok := first[id]; ok {
-				o.kind, o.twin, o.data = twin, at, nil
+				o.kind, o.twin, o.data, o.source = twin, at, nil, nil
 			} else {
 				first[id] = len(outputs)
 			}

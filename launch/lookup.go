@@ -12,6 +12,7 @@ type lookup struct {
 	request *Request
 	lists   *record.SetStore
 	teller  *teller // nil: nobody asks
+	gone    key.ID  // of a result of which a piece is gone
 }
 
 func newLookup(cache *core.Cache, r *Request) *lookup {
@@ -29,6 +30,9 @@ func (l *lookup) find() (found *result, why string) {
 		return nil, why
 	}
 	id := key.ID(list.Payload)
+	if id == l.gone {
+		return nil, errGone.Error()
+	}
 	b, foreign, _ := l.cache.PeekFrom(&id)
 	if b == nil {
 		return nil, ""
@@ -38,7 +42,7 @@ func (l *lookup) find() (found *result, why string) {
 		b.Release()
 		return nil, err.Error()
 	}
-	found.blob, found.foreign = b, foreign
+	found.blob, found.foreign, found.cache = b, foreign, l.cache
 	found.inputs, found.id = list.Files, id
 	return found, ""
 }

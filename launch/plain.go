@@ -2,6 +2,7 @@ package launch
 
 import (
 	"encoding/binary"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -45,6 +46,7 @@ func (l *lookup) plainKey() *key.Key {
 	b := key.NewBuilder()
 	b.Add(plainSchema, l.request.request.ID[:])
 	b.Add("folder", []byte(record.Mark(l.request.dir, l.request.places)))
+	b.Add("size of the cache", []byte(strconv.FormatInt(l.cache.Limit(), 10)))
 	b.SetKind(key.NoteKind)
 	return mustSeal(b)
 }

@@ -143,11 +143,13 @@ func (p *replay) write(draft string, o *output) error {
 	if err != nil {
 		return err
 	}
-	data := o.data
-	if o.marked {
-		data = []byte(record.Unmark(string(data), p.places))
-	}
-	_, err = writeAll(fd, data)
+	err = p.result.each(o, func(part []byte) error {
+		if o.marked {
+			part = []byte(record.Unmark(string(part), p.places))
+		}
+		_, err := writeAll(fd, part)
+		return err
+	})
 	var st unix.Stat_t
 	if err == nil {
 		err = unix.Fstat(fd, &st)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"jitcache/core"
 	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/record"
@@ -18,6 +19,7 @@ type result struct {
 
 	id     key.ID        // of the entry
 	blob   *blob.Blob    // the contents are parts of it; nil if they are not
+	cache  *core.Cache   // has the pieces of outputs
 	inputs []record.File // the files that it was made from: a replay never writes to them
 }
 
@@ -44,6 +46,10 @@ type output struct {
 	twin   int    // index of the output that it is another name of
 	marked bool   // the content has names of places
 	data   []byte
+
+	// Of a large file, whose content is not here (pieces.go).
+	source *source      // has it, before it is stored
+	pieces []key.Digest // have it in the cache
 }
 
 // chunk is a piece of output that was printed to one stream.
@@ -56,7 +62,7 @@ type chunk struct {
 // A result as bytes: docs/format.md, "Results of commands". Numbers are varints,
 // texts have their size in front. Contents come last, in the order of outputs, then
 // of chunks.
-const magic = "jcrun\x00\x00\x01"
+const magic = "jcrun\x00\x00\x02"
 
 var errResult = errors.New("result: malformed")
 
@@ -89,6 +95,7 @@ func (r *result) append(b []byte) []byte {
 			b = binary.AppendUvarint(b, n)
 		}
 	}
+	b = r.appendPieces(b)
 	for i := range r.outputs {
 		b = append(b, r.outputs[i].data...)
 	}
@@ -172,6 +179,9 @@ func parse(b []byte) (*result, error) {
 		if c.stream != 1 && c.stream != 2 {
 			return nil, errResult
 		}
+	}
+	if !r.parsePieces(&d, sizes) {
+		return nil, errResult
 	}
 	for i := range r.outputs {
 		r.outputs[i].data = d.take(sizes[i])

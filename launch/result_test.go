@@ -3,6 +3,8 @@ package launch
 import (
 	"bytes"
 	"testing"
+
+	"jitcache/core/key"
 )
 
 func someResult() *result {
@@ -13,6 +15,7 @@ func someResult() *result {
 			{kind: regular, path: "/tmp/a.d", mode: 0o600, marked: true, data: []byte("\x01TMP/a.c")},
 			{kind: twin, path: "b.o", mode: 0o644, twin: 1},
 			{kind: link, path: "l", text: "d/a.o"},
+			{kind: regular, path: "large", mode: 0o600, pieces: []key.Digest{key.Sum([]byte("1")), key.Sum([]byte("2"))}},
 		},
 		chunks: []chunk{{1, false, []byte("out")}, {2, true, []byte("err")}, {1, false, nil}},
 	}
@@ -26,6 +29,9 @@ func TestResultsComeBack(t *testing.T) {
 	}
 	if again := r.append(nil); !bytes.Equal(again, b) {
 		t.Errorf("%q comes back as %q", b, again)
+	}
+	if len(r.outputs[5].pieces) != 2 || r.outputs[5].pieces[1] != key.Sum([]byte("2")) {
+		t.Errorf("%+v", r.outputs[5])
 	}
 	if r.outputs[3].twin != 1 || r.outputs[4].text != "d/a.o" || string(r.chunks[1].data) != "err" {
 		t.Errorf("%+v", r)

@@ -79,7 +79,10 @@ func (l *lookup) run(given []string) (status int, done bool, why string) {
 	}
 	found, why := l.find()
 	if found != nil {
-		return l.replay(found)
+		status, done, why = l.replay(found)
+		if done || l.gone != found.id {
+			return status, done, why
+		}
 	}
 	if refused != nil {
 		return 0, false, refused.Error()
@@ -114,6 +117,10 @@ func (l *lookup) replay(found *result) (status int, done bool, why string) {
 	if err == nil {
 		l.cache.Close()
 		begun, err = found.print(l.request.places)
+	}
+	if errors.Is(err, errGone) {
+		l.gone = found.id
+		l.cache.Remove(&found.id) // what the command makes now takes its place
 	}
 	if err != nil && !begun {
 		l.cache.NotUsed(l.request.request, err.Error())
