@@ -25,9 +25,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from areas import AREAS, SOAK, failures, log_of, names, schedule, skips
+from areas import AREAS, SOAK, failures, log_of, names, schedule, skips, table
 from areas.area import Area, When
-from areas.common import CHOICES, LATER, OBSERVED, Count
+from areas.common import CHOICES, LEFT, OBSERVED, Count
 from reach import changes, choice, machine, opened
 
 EXPECTED = Path(__file__).resolve().parent / "expected.txt"
@@ -87,7 +87,7 @@ def run(asked: list[str], choices: dict[str, choice.Choice], *, observe: bool = 
     asked = [n for n in asked if n not in skips.left_out()]
     CHOICES.update(choices)
     skips.SOME.update(name for name, c in choices.items() if c.whole is not None)
-    LATER.update({name: area.later for name, area in AREAS.items()})
+    LEFT.update(table.LEFT)
     print(f"{'area':22}{'':11}{'run':>6}{'skipped':>9}{'failed':>8}{'seconds':>9}{'of them processor':>19}")
     runs = [n for n in asked if CHOICES.get(n, choice.ALL).kind != "inherited"]
     for name in (n for n in asked if n not in runs):

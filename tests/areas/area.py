@@ -32,6 +32,11 @@ class Area:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: The folders of its tests, of which each file test_*.py is a part of its own.
     folders: tuple[str, ...] = ()
+    #: Patterns of the files of tests in its folders that it has rows of, where these are not all.
+    only: tuple[str, ...] = ()
+    #: Tests that make test leaves to a push, as the area NAME-push: a pattern of their names, and of how many rows make
+    #: test runs one, 0 for none.
+    pushed: Mapping[str, int] = field(default_factory=dict)
     #: Tests that a push leaves to make test-all: a pattern of their names, and of how many rows a push runs one, 0 for none.
     later: Mapping[str, int] = field(default_factory=dict)
     #: Runs what is left to make test-all, as the area NAME-rest, where that is no matter of rows.

@@ -151,8 +151,8 @@ def counted(status: int, text: str) -> Count:
 CHOICES: dict[str, choice.Choice] = {}
 
 
-#: What a push leaves to make test-all, as the areas declare it, by name (table.py).
-LATER: dict[str, Mapping[str, int]] = {}
+#: What each area leaves to another, by name (table.py).
+LEFT: dict[str, Mapping[str, int]] = {}
 
 
 #: The areas whose opened files are noted. The package is not compiled first there: that opens all of it.
@@ -174,11 +174,14 @@ def takes(area: str, part: str) -> bool:
 
 
 def _rows(area: str) -> rows.Wanted:
-    """Return which rows pytest runs of an area. An area NAME-rest has those that a push leaves of NAME."""
-    chosen, later = CHOICES.get(area, choice.ALL), LATER.get(area, {})
+    """Return which rows pytest runs of an area.
+
+    Areas NAME-push and NAME-rest have those that make test and a push leave of NAME.
+    """
+    chosen, later = CHOICES.get(area, choice.ALL), LEFT.get(area, {})
     return rows.Wanted(
         later=dict(later),
-        which="all" if not later else "rest" if area.endswith("-rest") else "push",
+        which="all" if not later else "rest" if area.endswith(("-push", "-rest")) else "push",
         whole=None if chosen.whole is None else sorted(chosen.whole),
         share=chosen.share,
         seed=chosen.seed,
@@ -192,7 +195,7 @@ def pytest(area: str, python: str, *args: str, env: dict[str, str] | None = None
     if area not in OBSERVED:
         run(area, [python, "-m", "compileall", "-q", "python/jitcache"])
     want = _rows(area)
-    if want.which == "push":
+    if want.which != "all":
         skips.PARTS.add(area)
     command = [python, "-m", "pytest", "-q", "-rfEs", "--no-fold-skipped", "--durations=15", "--durations-min=2"]
     # pytest closes the folder that all runs of a user share to other users, and some tests run as other users.

@@ -62,9 +62,26 @@ def _packages(area: str) -> list[str]:
     return [CPUID if part == "./core/cpuid" else part for part in parts() if takes(area, part)]
 
 
+#: Packages whose tests go through each place where a call can fail, or through a million members. make test, and the race
+#: detector, run a part of that, which is what -short says; a push runs all.
+LONG = ("./bundle", "./core/store")
+
+
+def _run(area: str, *flags: str) -> Count:
+    """Run the packages of an area that are chosen, the long ones in short. The area lint has go vet."""
+    packages = _packages(area)
+    runs = [([], [p for p in packages if p not in LONG]), (["-short"], [p for p in packages if p in LONG])]
+    return total([test(area, "-count=1", *flags, *more, *chosen) for more, chosen in runs if chosen])
+
+
 def tests() -> Count:
-    packages = _packages("go")
-    return test("go", "-count=1", *packages) if packages else Count(0, 0, 0)
+    return _run("go", "-vet=off")
+
+
+def long() -> Count:
+    """The packages of which make test runs a part."""
+    packages = [p for p in _packages("go-push") if p in LONG]
+    return test("go-push", "-count=1", "-vet=off", *packages) if packages else Count(0, 0, 0)
 
 
 def arch() -> Count:
@@ -72,18 +89,8 @@ def arch() -> Count:
     return test("arch", "-count=1", "./tests/arch")
 
 
-#: Packages whose tests go through each place where a call can fail, or through a million members. For races a part of
-#: that is enough, which is what -short runs; the area go runs all.
-LONG = ("./bundle", "./core/store")
-
-
 def race() -> Count:
-    packages = _packages("race")
-    runs = [
-        (["-race"], [p for p in packages if p not in LONG]),
-        (["-race", "-short"], [p for p in packages if p in LONG]),
-    ]
-    return total([test("race", "-count=1", *flags, *chosen) for flags, chosen in runs if chosen])
+    return _run("race", "-race")
 
 
 def _targets() -> list[tuple[str, str]]:

@@ -13,9 +13,9 @@ FOLDER = "tests/native"
 NEEDS = ["Cython>=3", "setuptools", "ziglang>=0.15"]
 
 
-def tests() -> Count:
+def tests(area: str = "native") -> Count:
     """The tests that need only gcc."""
-    return pytest("native", sys.executable, FOLDER, "-m", "not rest", env=environment())
+    return pytest(area, sys.executable, FOLDER, "-m", "not rest", env=environment())
 
 
 def walks() -> Count:

@@ -88,7 +88,7 @@ _DECLARED = [
     Area("arch", go.arch, TEST, ("tests/arch",), always=True),
     Area("abi", package.abi, TEST, (*_LIBRARY, "tests/abi")),
     Area("python", python.tests, TEST, _PACKAGE, parts=_python_parts, folders=("tests/python",), beside=True,
-         later={"tests/python/test_examples.py::test_demo*": 0}),
+         pushed={"tests/python/test_memoize_changes.py::*": 5}, later={"tests/python/test_examples.py::test_demo*": 0}),
     Area("wheel", package.wheel, TEST, _WHEEL),
     Area("package", package.tests, TEST, ("capi", "python/command", "cmake", "packages", "tests/compilers.py"), beside=True,
          folders=("tests/package",),
@@ -109,6 +109,7 @@ _DECLARED = [
              "tests/cuda/test_nvrtc_host.py": ("examples/nvrtc_host", "cmake"),
          }),
     Area("native", native.tests, TEST, ("python/native", "tests/native", *_PACKAGE), folders=("tests/native",), beside=True, with_gcc=True,
+         pushed={"tests/native/*": 3},
          parts={
              "tests/native/test_environment.py": ("docs/native.md",),
              "tests/native/test_samples.py": ("docs/native.md", "include"),
@@ -118,6 +119,7 @@ _DECLARED = [
          rest=launch.rest, parts={"tests/launch/test_samples.py": ("docs/launcher.md",)}),
     # The areas below need root, Debian's packages or more time.
     Area("controls", control.tests, PUSH, (*_LIBRARY, *_CONTROL, *_COMMAND, "bundle", "tests/c")),
+    Area("go-push", go.long, PUSH, (), parts={place: rooms for place, rooms in go.parts().items() if place in go.LONG}),
     Area("race", go.race, PUSH, (), parts=go.parts()),
     Area("root", python.root, PUSH, (*_PACKAGE, *_COMMAND)),
     Area("sdist", package.sdist, PUSH, _WHEEL),
@@ -210,14 +212,33 @@ _DECLARED = [
 ]  # fmt: skip
 
 
+def _pushed(area: Area) -> Area:
+    """Return the area of what make test leaves of another to a push."""
+    run = functools.partial(area.run, f"{area.name}-push")
+    files = tuple(pattern.partition("::")[0] for pattern in area.pushed)
+    return Area(f"{area.name}-push", run, PUSH, area.uses, area.parts, area.folders, only=files, beside=area.beside)
+
+
 def _rest(area: Area) -> Area:
     """Return the area of what a push leaves of another to make test-all."""
     run = area.rest or functools.partial(area.run, f"{area.name}-rest")
-    return Area(f"{area.name}-rest", run, ALL, area.uses, folders=area.folders, later=area.later, beside=area.beside)
+    return Area(f"{area.name}-rest", run, ALL, area.uses, folders=area.folders, beside=area.beside)
 
+
+_PUSHED, _LATER = ([area for area in _DECLARED if getattr(area, left)] for left in ("pushed", "later"))
 
 #: All areas, by name.
-AREAS = {area.name: area for area in [*_DECLARED, *(_rest(area) for area in _DECLARED if area.rest or area.later)]}
+AREAS = {
+    area.name: area
+    for area in [*_DECLARED, *map(_pushed, _PUSHED), *(_rest(area) for area in _DECLARED if area.rest or area.later)]
+}
+
+#: What each area leaves to another, or has of what another leaves, by name.
+LEFT = {
+    **{area.name: {**area.pushed, **area.later} for area in _DECLARED},
+    **{f"{area.name}-push": area.pushed for area in _PUSHED},
+    **{f"{area.name}-rest": area.later for area in _LATER},
+}
 
 #: The attacks that take minutes.
 SOAK = ["storm-long", "disks-long", "guest-soak", "host-soak", "walks-long", "launch-soak", "remotes-soak"]

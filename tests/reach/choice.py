@@ -118,8 +118,11 @@ class Reach:
         """Return the parts of an area: files of tests, and what was declared; with the rooms of their own."""
         if (found := self._parts.get(area.name)) is None:
             folders = tuple(f"{folder}/" for folder in area.folders)
-            found = {path: frozenset({path}) for path in self._tests if path.startswith(folders)} if folders else {}
-            for part, names in area.parts.items():
+            found = {path: frozenset({path}) for path in self._tests if folders and path.startswith(folders)}
+            if area.only:
+                found = {path: own for path, own in found.items() if any(rows.fits(file, path) for file in area.only)}
+            declared = {part: names for part, names in area.parts.items() if not area.only or part in found}
+            for part, names in declared.items():
                 if names == EVERY_FILE:
                     found[part] = frozenset(EVERY_FILE)
                     continue

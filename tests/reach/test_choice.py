@@ -68,7 +68,7 @@ EXPECTED = [
     ("python/jitcache/adapters/jax/_key.py", {"wheel", "sdist", "gpu", "machines", "jax", "frameworks", "pages", "bench", "types"}, {"python", "package"}),
     ("tests/numba/test_right.py", set(), {"numba", "package"}),
     ("tests/numba/project.py", {"numba"}, {"package"}),
-    ("core/store/put_test.go", set(), {"go", "race", "package"}),
+    ("core/store/put_test.go", set(), {"go", "go-push", "race", "package"}),
     ("docs/numba.md", {"pages"}, {"numba", "python", "package"}),
     ("tests/areas/mpi.py", {"mpi", "underworld3"}, {"package"}),
 ]  # fmt: skip

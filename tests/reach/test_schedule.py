@@ -15,7 +15,7 @@ sys.path.append(str(ROOT / "tests"))
 import run as runner
 from areas import schedule
 from areas.area import Area, When
-from areas.common import CHOICES, LATER, SHARD, Count
+from areas.common import CHOICES, LEFT, SHARD, Count
 
 from reach.choice import Choice
 
@@ -25,8 +25,8 @@ def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(schedule, "RECORDED", tmp_path / "recorded.txt")
     monkeypatch.setattr(schedule, "WRITTEN", tmp_path / "written.txt")
     monkeypatch.setattr(schedule, "_took", {})
-    for table in (CHOICES, LATER):
-        monkeypatch.setattr(runner, "CHOICES" if table is CHOICES else "LATER", table)
+    for table in (CHOICES, LEFT):
+        monkeypatch.setattr(runner, "CHOICES" if table is CHOICES else "LEFT", table)
     monkeypatch.setattr(runner, "expected", dict)
     before = dict(CHOICES)
     yield
