@@ -14,7 +14,7 @@ import (
 
 // schema is a component of every request. It changes when the same command is to have another
 // result, or when lists or results of an older version lacked something.
-const schema = "run 6"
+const schema = "run 7"
 
 // kind is the kind of the entries.
 const kind = "run"
@@ -91,7 +91,7 @@ func (r *Request) parts(b *key.Builder) {
 	b.Add("schema", []byte(schema))
 	b.AddTexts("command", words)
 	b.AddTexts("placeholders", names)
-	b.Add("standard descriptors", []byte(r.stream))
+	b.Add("standard output", []byte(r.stream[1:])) // standard input counts for who asks: record
 	b.Add("umask", []byte{byte(r.state.umask >> 8), byte(r.state.umask)})
 }
 

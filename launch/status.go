@@ -86,12 +86,10 @@ func environ() (env []string, twice bool) {
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), true
 }
 
-// What a standard descriptor is, as far as it counts: programs ask whether it is a terminal,
-// and /dev/null is no input.
+// What a standard descriptor is, as far as it counts: programs ask whether it is a terminal.
 const (
 	closed   = 'c'
 	terminal = 't'
-	null     = 'n'
 	other    = 'o'
 )
 
@@ -113,8 +111,6 @@ func streams() string {
 			s[fd] = closed
 		case err == nil:
 			s[fd] = terminal
-		case fd == 0 && st[0].Mode&unix.S_IFMT == unix.S_IFCHR && st[0].Rdev == unix.Mkdev(1, 3):
-			s[fd] = null
 		}
 	}
 	if s[1] == terminal && s[2] == terminal && st[1].Rdev == st[2].Rdev {

@@ -239,7 +239,7 @@ func (r *Report) uses(t *testing.T, want ...Use) {
 	t.Helper()
 	var got []Use
 	for _, u := range r.Uses {
-		if u.Use > UseLimits && u.Use != UseUmask {
+		if u.Use > UseLimits && u.Use != UseUmask && u.Use < UseStdin {
 			got = append(got, u.Use)
 		}
 	}

@@ -43,7 +43,7 @@ const (
 // Use is something that the tree used and that no name shows.
 type Use uint32
 
-// The uses. Those up to UseLimits, and UseUmask, are inputs. A run with one of the others cannot
+// The uses. Those up to UseLimits, UseUmask, UseStdin and UseGiven are inputs. A run with one of the others cannot
 // be repeated. tracer/report.h describes them.
 const (
 	UseFolder Use = 1 + iota
@@ -70,6 +70,8 @@ const (
 	UseUmask
 	UseDenied
 	UseMounts
+	UseStdin
+	UseGiven
 )
 
 // Stamp is what stat said of a file just before the tree looked at it.

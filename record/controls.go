@@ -21,6 +21,8 @@ const (
 	keepsDir           = true // nofolder: the folder counts where it was asked for
 	keepsGiven         = true // nogiven: the permissions that folders give to outputs count
 	keepsPermits       = true // nopermits: what may be done with a path counts for those who are told, or do it
+	keepsDescriptors   = true // nodescriptors: what a command was given as descriptors counts for who asks
+	excusesStarts      = true // noexcuse: what Python and bash ask about standard input when they start does not count
 	keepsOwners        = true // noowners: owners of files count for those who may use them
 	keepsSpecials      = true // nospecials: numbers of devices count, and what stat says of them, of pipes and of sockets
 	keepsSubstitutes   = true // nosubstitutes: a library that LD_LIBRARY_PATH puts before a program's own is foreign

@@ -24,6 +24,8 @@ var (
 	keepsDir           = !control.Is("nofolder")
 	keepsGiven         = !control.Is("nogiven")
 	keepsPermits       = !control.Is("nopermits")
+	keepsDescriptors   = !control.Is("nodescriptors")
+	excusesStarts      = !control.Is("noexcuse")
 	keepsOwners        = !control.Is("noowners")
 	keepsSpecials      = !control.Is("nospecials")
 	keepsSubstitutes   = !control.Is("nosubstitutes")

@@ -111,7 +111,7 @@ const (
 // program was told or has found out by doing it. A lookup asks again, for its own process.
 type Permit struct {
 	Path  string
-	How   uint32        // the question, as in observe.Permit, and AtStart
+	How   uint32        // the question, as in observe.Permit or below, and AtStart
 	Errno syscall.Errno // the answer, 0: it may be done
 }
 

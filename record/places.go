@@ -116,6 +116,12 @@ func unplaced(path string, places []Place) string {
 
 // shown returns a path for people.
 func shown(path string) string {
+	if number, ok := strings.CutPrefix(path, descriptors); ok {
+		if number == "0" {
+			return "standard input"
+		}
+		return "descriptor " + number
+	}
 	if rest, ok := strings.CutPrefix(path, mark); ok {
 		name, below, _ := strings.Cut(rest, "/")
 		return strings.TrimRight("{"+name+"}/"+below, "/")

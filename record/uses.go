@@ -192,6 +192,14 @@ func (t *taker) uses() error {
 		switch u.Use {
 		case observe.UseFolder, observe.UseHost, observe.UseLimits:
 			continue // they count: world
+		case observe.UseStdin:
+			if err := t.asksInput(u); err != nil {
+				return err
+			}
+			continue
+		case observe.UseGiven:
+			t.asksDescriptor(u)
+			continue
 		case observe.UseUmask:
 			// It counts: world. Of a command that is launched it is in the request.
 			if t.run.InPlace || !t.known.unknown || !t.heedsUmask(u) || len(umask(t.run.Limits)) != 0 {

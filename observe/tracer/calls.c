@@ -7,8 +7,8 @@
 
 /* These calls give no inputs. They have no effects outside the tree, except on files that
  * were opened for writing, and the tracer has stopped at the opening. Some answers are left
- * out on purpose: who a process is (getuid), how much memory there is (sysinfo), whether a
- * descriptor is ready (poll). See docs/observation.md, "Left out on purpose". */
+ * out on purpose: who a process is (getuid), how much memory there is (sysinfo). See docs/observation.md, "Left out on
+ * purpose". */
 static const short harmless[] = {
 	SYS_brk,
 	SYS_capget,
@@ -16,7 +16,6 @@ static const short harmless[] = {
 	SYS_clock_nanosleep,
 	SYS_close,
 	SYS_epoll_create1,
-	SYS_epoll_ctl,
 	SYS_epoll_pwait,
 	SYS_eventfd2,
 	SYS_exit,
@@ -34,7 +33,6 @@ static const short harmless[] = {
 	SYS_getgid,
 	SYS_getgroups,
 	SYS_getitimer,
-	SYS_getpeername,
 	SYS_getpgid,
 	SYS_getpid,
 	SYS_getppid,
@@ -44,8 +42,6 @@ static const short harmless[] = {
 	SYS_getresuid,
 	SYS_getrusage,
 	SYS_getsid,
-	SYS_getsockname,
-	SYS_getsockopt,
 	SYS_gettid,
 	SYS_getuid,
 	SYS_inotify_init1,
@@ -75,9 +71,7 @@ static const short harmless[] = {
 	SYS_pkey_alloc,
 	SYS_pkey_free,
 	SYS_pkey_mprotect,
-	SYS_ppoll,
 	SYS_prctl,
-	SYS_pselect6,
 	SYS_readahead,
 	SYS_remap_file_pages,
 	SYS_restart_syscall,
@@ -142,8 +136,6 @@ static const short harmless[] = {
 	SYS_modify_ldt,
 	SYS_pause,
 	SYS_pipe,
-	SYS_poll,
-	SYS_select,
 	SYS_set_thread_area,
 	SYS_signalfd,
 	SYS_vfork,
@@ -226,6 +218,12 @@ static const jo_call calls[] = {
 	{SYS_recvmmsg, JO_CALL_READ, NONE},
 	{SYS_fstat, JO_CALL_ASK, NONE},
 	{SYS_fstatfs, JO_CALL_FSYSTEM, NONE},
+	{SYS_getsockname, JO_CALL_PEER, NONE},
+	{SYS_getpeername, JO_CALL_PEER, NONE},
+	{SYS_getsockopt, JO_CALL_PEER, NONE},
+	{SYS_ppoll, JO_CALL_WAIT, NONE},
+	{SYS_pselect6, JO_CALL_WAIT, NONE},
+	{SYS_epoll_ctl, JO_CALL_EPOLL, NONE},
 	{SYS_lseek, JO_CALL_SEEK, NONE},
 	{SYS_ftruncate, JO_CALL_SEEK, NONE},
 	{SYS_fallocate, JO_CALL_SEEK, NONE},
@@ -331,6 +329,8 @@ static const jo_call calls[] = {
 	{SYS_futimesat, JO_CALL_CHANGE, IN(0, 1)},
 	{SYS_dup2, JO_CALL_DUP, NONE},
 	{SYS_time, JO_CALL_TIME, NONE},
+	{SYS_poll, JO_CALL_WAIT, NONE},
+	{SYS_select, JO_CALL_WAIT, NONE},
 #endif
 #ifdef SYS_renameat
 	{SYS_renameat, JO_CALL_RENAME, 0, 1, 2, 3, -1},

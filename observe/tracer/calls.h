@@ -49,14 +49,17 @@ enum jo_class {
 	JO_CALL_LCHANGE,     /* path, of a link itself */
 	JO_CALL_FCHANGE,     /* descriptor: fchmod */
 	JO_CALL_READ,        /* given descriptor: read */
-	JO_CALL_ASK,         /* given descriptor, not standard input: fstat */
+	JO_CALL_ASK,         /* given descriptor: fstat */
+	JO_CALL_PEER,        /* given descriptor: getsockname */
+	JO_CALL_WAIT,        /* none: poll, select */
+	JO_CALL_EPOLL,       /* given descriptor, as second argument */
 	JO_CALL_SEEK,        /* given descriptor, or one of the output: lseek, pread, pwrite, ftruncate */
 	JO_CALL_WRITE,       /* given descriptor, or one of the output: write */
 	JO_CALL_SEND,        /* two descriptors: sendfile, tee */
 	JO_CALL_SPLICE,      /* two descriptors, as first and third argument */
 	JO_CALL_DUP,         /* given descriptor: dup */
 	JO_CALL_IOCTL,       /* descriptor and request, if the filter does not allow them */
-	JO_CALL_FCNTL,       /* given descriptor, only with F_DUPFD and F_DUPFD_CLOEXEC */
+	JO_CALL_FCNTL,       /* given descriptor, only with commands that duplicate or ask; any with F_GETFD */
 	JO_CALL_MAP,         /* given descriptor, as fifth argument */
 	JO_CALL_CLOCK_ID,    /* clock */
 	JO_CALL_TIME,        /* none: compilers ask for the date by this call */

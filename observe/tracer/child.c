@@ -30,7 +30,8 @@ static int early; /* an errno, if the child failed before it installed a filter 
 
 static void ignore(int signal) { (void)signal; }
 
-/* is_null reports whether a descriptor is /dev/null. Reading from that is no input. */
+/* is_null reports whether a descriptor is /dev/null. Reading from that is no input; but that standard input
+ * is /dev/null is one. */
 static int is_null(int fd)
 {
 	struct stat st;
@@ -61,7 +62,7 @@ static void watch_descriptors(const jo_request *r)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
 			continue;
 		}
-		if (is_null(fd))
+		if (fd > 2 && is_null(fd))
 			continue;
 		jo_filter_watch(fd, 0);
 		if (fd > 2)

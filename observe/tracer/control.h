@@ -51,6 +51,7 @@ enum jo_control {
 	JO_CONTROL_MOUNTS,      /* a question for what is mounted is not noticed */
 	JO_CONTROL_LEAVING,     /* a command in rounds is ended at once when its host has died */
 	JO_CONTROL_OVER,        /* the thread that reads notices does not notice that there will be none */
+	JO_CONTROL_QUESTIONS,   /* questions about descriptors that were given are not noticed */
 	JO_CONTROL_IMPORTS,     /* all questions of Python about its sources are taken for its own */
 	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without a vDSO */
 };

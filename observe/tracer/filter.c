@@ -159,15 +159,23 @@ void jo_filter_terminal(void) { asks_terminal = 1; }
 static const uint32_t asked[] = {
 	0x540f, WINDOW, 0x541b, 0x5421, 0x5452, 0x5450, 0x5451, 0x40049409, 0x4020940d, 0xc020660b};
 
+int jo_filter_control(uint32_t request)
+{
+	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+		if (asked[i] == request)
+			return 1;
+	return 0;
+}
+
 static void ioctl_block(void)
 {
 	load(ARGUMENT(1));
-	for (size_t i = 0; i < sizeof is_terminal / sizeof *is_terminal; i++)
-		when_equal(is_terminal[i], asks_terminal ? TRACE : SECCOMP_RET_ALLOW);
 	if (asks_terminal)
 		when_equal(WINDOW, SECCOMP_RET_ERRNO | ENOTTY);
 	when_watched(0, reads, nreads);
 	load(ARGUMENT(1));
+	for (size_t i = 0; i < sizeof is_terminal / sizeof *is_terminal; i++)
+		when_equal(is_terminal[i], asks_terminal ? TRACE : SECCOMP_RET_ALLOW);
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
 		when_equal(asked[i], SECCOMP_RET_ALLOW);
 	result(TRACE);
@@ -177,14 +185,8 @@ static void ioctl_block(void)
 static void block(enum jo_class class)
 {
 	switch (class) {
-	case JO_CALL_READ:
-	case JO_CALL_DUP: when_watched(0, reads, nreads); break;
-	case JO_CALL_ASK:
-		load(ARGUMENT(0));
-		for (int i = 0; i < nreads; i++)
-			if (reads[i] > STDERR_FILENO)
-				when_equal((uint32_t)reads[i], TRACE);
-		break;
+	case JO_CALL_READ: when_watched(0, reads, nreads); break;
+	case JO_CALL_EPOLL: when_watched(2, reads, nreads); break;
 	case JO_CALL_WRITE: when_watched(0, writes, nwrites); break;
 	case JO_CALL_SEEK:
 		when_watched(0, reads, nreads);
@@ -193,9 +195,15 @@ static void block(enum jo_class class)
 	case JO_CALL_IOCTL: ioctl_block(); return;
 	case JO_CALL_FCNTL:
 		load(ARGUMENT(1));
-		emit(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, F_DUPFD);
-		emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, F_DUPFD_CLOEXEC);
+		emit(BPF_JMP | BPF_JEQ | BPF_K, 8, 0, F_DUPFD);
+		emit(BPF_JMP | BPF_JEQ | BPF_K, 7, 0, F_DUPFD_CLOEXEC);
+		emit(BPF_JMP | BPF_JEQ | BPF_K, 6, 0, F_GETFL);
+		emit(BPF_JMP | BPF_JEQ | BPF_K, 5, 0, F_GETPIPE_SZ);
+		emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, F_GETFD);
 		result(SECCOMP_RET_ALLOW);
+		load(ARGUMENT(0));
+		emit(BPF_JMP | BPF_JGT | BPF_K, 0, 1, STDERR_FILENO);
+		result(TRACE);
 		when_watched(0, reads, nreads);
 		break;
 	case JO_CALL_SEND:
@@ -232,6 +240,8 @@ static enum jo_class kind_of(long nr)
 	case JO_CALL_HARMLESS: return JO_CALL_HARMLESS;
 	case JO_CALL_ABSENTED: return JO_CALL_ABSENTED;
 	case JO_CALL_READ:
+	case JO_CALL_ASK:
+	case JO_CALL_PEER:
 	case JO_CALL_DUP: return JO_CALL_READ;
 	case JO_CALL_LOOK:
 	case JO_CALL_LOOK_LINK:
@@ -240,7 +250,7 @@ static enum jo_class kind_of(long nr)
 	case JO_CALL_READLINK: return JO_CALL_LOOK;
 	case JO_CALL_OPEN:
 	case JO_CALL_OPEN_AT:
-	case JO_CALL_ASK:
+	case JO_CALL_EPOLL:
 	case JO_CALL_SEEK:
 	case JO_CALL_WRITE:
 	case JO_CALL_IOCTL:

@@ -2,6 +2,8 @@
 #ifndef JO_FILTER_H
 #define JO_FILTER_H
 
+#include <stdint.h>
+
 /* Most calls only look at files. With notices, which are seccomp's user notifications, the
  * kernel hands such a call to a thread of the tracer, and the thread may answer it. That takes
  * two thirds of the time of a stop (notify.c). Without notices, on older kernels, such calls
@@ -24,6 +26,9 @@ void jo_filter_watch(int fd, int writes);
 /* jo_filter_terminal makes the filter stop at ioctls that ask whether a descriptor is a
  * terminal. An ioctl that asks for the terminal's size fails. */
 void jo_filter_terminal(void);
+
+/* jo_filter_control reports whether an ioctl is harmless on a descriptor that the command was not given. */
+int jo_filter_control(uint32_t request);
 
 /* jo_filter_make computes both filters. It returns 0 if there are too many descriptors for
  * a filter. */

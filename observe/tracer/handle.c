@@ -13,6 +13,7 @@
 #include "change.h"
 #include "control.h"
 #include "execute.h"
+#include "given.h"
 #include "look.h"
 #include "names.h"
 #include "other.h"
@@ -223,10 +224,10 @@ static int look_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	int steps = kind == JO_SOMETHING && link && (bits != 0 || c->class == JO_CALL_READLINK);
 	if (!steps)
 		jo_walk_end(p);
-	/* A process asks about a descriptor, perhaps one that the command was started with. That
-	 * does not count for standard input, about which Python always asks. */
-	if (kind == JO_DESCRIPTOR && c->folder >= 0 && (int)args[c->folder] > 2)
-		jo_use_inherited(p, (int)args[c->folder]);
+	/* A process asks about a descriptor, perhaps one that the command was started with. The C library
+	 * asks about output before it prints. */
+	if (kind == JO_DESCRIPTOR && c->folder >= 0 && (int)args[c->folder] != 1 && (int)args[c->folder] != 2)
+		jo_given_asked(p, (int)args[c->folder], JO_GIVEN_STAT);
 	if (kind == JO_OF_TREE && !link && bits != 0)
 		return stat_output(p, c, args, &path);
 	if (kind != JO_SOMETHING)
@@ -299,6 +300,8 @@ static int attributes_call(jo_process *p, const jo_call *c, const uint64_t args[
 	int by_name = c->flags >= 0, follow = c->class != JO_CALL_LXATTR, kind = JO_SOMETHING;
 	if (by_name && jo_process_string(p, args[c->flags], name, sizeof name) < 0)
 		by_name = 0;
+	if (c->class == JO_CALL_FXATTR && (int)args[0] != 1 && (int)args[0] != 2 && jo_use_inherited(p, (int)args[0]))
+		return JO_GO_ON;
 	if (c->class == JO_CALL_FXATTR) {
 		snprintf(path.text, sizeof path.text, "/proc/%d/fd/%d", (int)p->id, (int)args[0]);
 		path.form = 0;

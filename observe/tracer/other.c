@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "filter.h"
+#include "given.h"
 #include "look.h"
 #include "names.h"
 #include "output.h"
@@ -105,7 +107,7 @@ static void ioctl_call(jo_process *p, const uint64_t args[6])
 {
 	struct stat st;
 	char text[64];
-	if (jo_use_inherited(p, (int)args[0]))
+	if (jo_filter_control((uint32_t)args[1]))
 		return;
 	snprintf(text, sizeof text, "/proc/%d/fd/%d", (int)p->id, (int)args[0]);
 	/* The device's opening was noted, or the connection. */
@@ -161,8 +163,9 @@ static int seek_call(jo_process *p, long nr, const uint64_t args[6])
 		answer = -EINVAL;
 	if (answer != JO_OUTPUT_ASKED)
 		jo_stop_answer(p->id, answer);
-	/* lseek does not count on standard input, whose file position Python always asks for. */
-	else if (fd > 2 || (reads && nr != SYS_lseek))
+	else if (nr == SYS_lseek)
+		jo_given_asked(p, fd, asks ? JO_GIVEN_PLACE : JO_GIVEN_SIZE);
+	else if (fd > 2 || reads)
 		jo_use_inherited(p, fd);
 	return JO_GO_ON;
 }
@@ -189,6 +192,8 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_SIGNAL: signal_call(p, args); break;
 	case JO_CALL_IDENTITY: identity_call(p, c->nr, args); break;
 	case JO_CALL_IOCTL:
+		if (jo_given_control(p, args))
+			break;
 		if (args[1] == JO_TCGETS || args[1] == JO_TCGETS2)
 			return terminal_call(p, args);
 		ioctl_call(p, args);
@@ -218,6 +223,14 @@ int jo_other_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_SPLICE:
 		jo_use_inherited(p, (int)args[0]);
 		jo_use_inherited(p, (int)args[2]);
+		break;
+	case JO_CALL_ASK: jo_given_asked(p, (int)args[0], JO_GIVEN_STAT); break;
+	case JO_CALL_PEER: jo_given_asked(p, (int)args[0], JO_GIVEN_PEER); break;
+	case JO_CALL_EPOLL: jo_given_asked(p, (int)args[2], JO_GIVEN_READY); break;
+	case JO_CALL_WAIT: jo_given_wait(p, c->nr, args); break;
+	case JO_CALL_FCNTL:
+		if (!jo_given_fcntl(p, args))
+			jo_use_inherited(p, (int)args[0]);
 		break;
 	case JO_CALL_MAP: jo_use_inherited(p, (int)args[4]); break;
 	default: jo_use_inherited(p, (int)args[0]);

@@ -78,6 +78,7 @@ void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 	p->group->program = parent->group->program;
 	p->group->counted = parent->group->counted;
 	p->group->begun = parent->group->begun;
+	memcpy(p->group->asked, parent->group->asked, sizeof p->group->asked);
 	p->group->cwd = same(parent->group->cwd);
 	p->group->moved = parent->group->moved;
 	p->group->exe = same(parent->group->exe);
@@ -138,6 +139,7 @@ void jo_process_exec(jo_process *p)
 	close_memory(p->group);
 	p->group->counted = 0;
 	p->group->begun = ++begun;
+	memset(p->group->asked, 0, sizeof p->group->asked);
 }
 
 static int memory_of(jo_process *p)

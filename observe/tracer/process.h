@@ -21,14 +21,15 @@ typedef struct jo_pending {
 /* What the threads of a process share. */
 typedef struct jo_group {
 	int threads;
-	int memory;  /* /proc/PID/mem, -1: not open */
-	char *cwd;   /* malloc'd: the current folder by the path by which it was entered, absolute; "": unknown */
-	int moved;   /* cwd was entered by an absolute path */
-	char *exe;   /* malloc'd: the program, as it was named; NULL: unknown */
-	int program; /* id */
-	int counted; /* the program has asked for RLIMIT_NPROC */
-	int child;   /* it is not the command's first process */
-	int begun;   /* the number of the execve that has begun its program; a child has its parent's */
+	int memory;       /* /proc/PID/mem, -1: not open */
+	char *cwd;        /* malloc'd: the current folder by the path by which it was entered, absolute; "": unknown */
+	int moved;        /* cwd was entered by an absolute path */
+	char *exe;        /* malloc'd: the program, as it was named; NULL: unknown */
+	int program;      /* id */
+	uint8_t asked[8]; /* how often the program has asked each question about standard input (given.h) */
+	int counted;      /* the program has asked for RLIMIT_NPROC */
+	int child;        /* it is not the command's first process */
+	int begun;        /* the number of the execve that has begun its program; a child has its parent's */
 } jo_group;
 
 typedef struct jo_process {

@@ -28,7 +28,7 @@ enum {
 	JO_OUTLIVED = 2,   /* processes of the tree were still running */
 };
 
-/* The uses. Those up to JO_USE_LIMITS, and JO_USE_UMASK, are inputs. A run with one of the
+/* The uses. Those up to JO_USE_LIMITS, JO_USE_UMASK, JO_USE_STDIN and JO_USE_GIVEN are inputs. A run with one of the
  * others cannot be repeated. */
 enum {
 	JO_USE_CWD = 1,    /* getcwd */
@@ -55,6 +55,9 @@ enum {
 	JO_USE_UMASK,      /* umask, which returns the old one, or what tells the umask */
 	JO_USE_DENIED,     /* the tree had no permission to make or change something */
 	JO_USE_MOUNTS,     /* what is mounted, as /proc tells it */
+	JO_USE_STDIN,      /* a question about standard input, how often the program has asked it, and what that
+	                      is; "use" where it is /dev/null */
+	JO_USE_GIVEN,      /* a descriptor that may have been given, "open" or "kind" as was asked, and the answer */
 };
 
 /* jo_report_open takes the descriptor that reports go to. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -86,6 +87,8 @@ int jo_use_outside(void)
 		case JO_USE_ATTRIBUTES:
 		case JO_USE_UNREADABLE:
 		case JO_USE_DENIED:
+		case JO_USE_STDIN:
+		case JO_USE_GIVEN:
 		case JO_USE_UNSTEADY: break;
 		default: return 1;
 		}
@@ -109,6 +112,7 @@ enum { CAME = 64 };
 
 static struct {
 	int fd;
+	int null;
 	dev_t dev;
 	ino_t ino;
 } came[CAME];
@@ -120,28 +124,57 @@ void jo_use_came(const int *fds, int n)
 	for (int i = 0; i < n && ncame < CAME; i++)
 		if (fstat(fds[i], &st) == 0) {
 			came[ncame].fd = fds[i];
+			came[ncame].null = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 			came[ncame].dev = st.st_dev;
 			came[ncame++].ino = st.st_ino;
 		}
 }
 
-int jo_use_inherited(const jo_process *p, int fd)
+int jo_use_given_number(int fd)
+{
+	for (int i = 0; i < ncame; i++)
+		if (came[i].fd == fd)
+			return 1;
+	return 0;
+}
+
+/* given returns the index in came of the file of a descriptor, -1 if it is none of those. */
+static int given(const jo_process *p, int fd)
 {
 	char path[64];
 	struct stat st;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)p->id, fd);
 	if (ncame == 0)
-		return 0;
+		return -1;
 	if (stat(path, &st) != 0) {
 		if (errno != ENOENT) /* the process hides itself: prctl(PR_SET_DUMPABLE) */
 			jo_use(p, JO_USE_UNREADABLE, "descriptors");
-		return 0;
+		return -1;
 	}
 	for (int i = 0; i < ncame; i++)
-		if (came[i].dev == st.st_dev && came[i].ino == st.st_ino) {
-			snprintf(path, sizeof path, "%d", came[i].fd);
-			jo_use(p, came[i].fd == 0 ? JO_USE_INPUT : JO_USE_DESCRIPTOR, came[i].fd == 0 ? NULL : path);
-			return 1;
-		}
-	return 0;
+		if (came[i].dev == st.st_dev && came[i].ino == st.st_ino)
+			return i;
+	return -1;
+}
+
+int jo_use_given_as(const jo_process *p, int fd)
+{
+	int i = given(p, fd);
+	return i < 0 ? -1 : came[i].fd;
+}
+
+int jo_use_inherited(const jo_process *p, int fd)
+{
+	char number[16];
+	int i = given(p, fd);
+	if (i < 0)
+		return 0;
+	snprintf(number, sizeof number, "%d", came[i].fd);
+	if (came[i].null)
+		jo_use(p, JO_USE_STDIN, "use");
+	else if (came[i].fd == 0)
+		jo_use(p, JO_USE_INPUT, NULL);
+	else
+		jo_use(p, JO_USE_DESCRIPTOR, number);
+	return 1;
 }

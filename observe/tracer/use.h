@@ -31,6 +31,11 @@ uint64_t jo_use_program(const jo_process *p);
 void jo_use_came(const int *fds, int n);
 int jo_use_inherited(const jo_process *p, int fd);
 
+/* jo_use_given_as returns the number by which the command was given a descriptor's file, -1 if it was not.
+ * jo_use_given_number reports whether it was given a descriptor of a number. */
+int jo_use_given_as(const jo_process *p, int fd);
+int jo_use_given_number(int fd);
+
 /* jo_use_report writes JO_USE records. */
 void jo_use_report(void);
 
