@@ -29,7 +29,7 @@ func Choose(ctx context.Context, c *core.Cache, wanted []string) ([]key.ID, erro
 			return nil, fmt.Errorf("%q: %v", w, err)
 		}
 	}
-	ch := choice{cache: c, wanted: wanted, ids: map[key.ID]bool{}, lists: map[key.ID][]key.ID{}, found: map[string]bool{}, notes: map[string]bool{}}
+	ch := choice{cache: c, wanted: wanted, ids: map[key.ID]bool{}, sets: map[key.ID]setOf{}, found: map[string]bool{}, notes: map[string]bool{}}
 	for part := 0; ; part++ {
 		ids, ok := c.Keys(part)
 		if !ok {
@@ -42,7 +42,7 @@ func Choose(ctx context.Context, c *core.Cache, wanted []string) ([]key.ID, erro
 			ch.look(&ids[i])
 		}
 	}
-	addRelated(ch.ids, ch.lists)
+	addRelated(ch.ids, ch.sets)
 	all := make([]key.ID, 0, len(ch.ids))
 	for id := range ch.ids {
 		all = append(all, id)
@@ -56,9 +56,9 @@ type choice struct {
 	cache  *core.Cache
 	wanted []string
 	ids    map[key.ID]bool
-	lists  map[key.ID][]key.ID // the lists of the cache, each with its results
-	found  map[string]bool     // words that match an entry
-	notes  map[string]bool     // words that match notes of this machine
+	sets   map[key.ID]setOf // the sets of lists
+	found  map[string]bool  // words that match an entry
+	notes  map[string]bool  // words that match notes of this machine
 }
 
 // look decides whether the file of a key is chosen.
@@ -69,10 +69,10 @@ func (ch *choice) look(id *key.ID) {
 	}
 	to, packs := ch.found, true
 	if l.Kind == key.NoteKind {
-		results, what := resultsOf(ch.cache, id)
+		set, what := setAt(ch.cache, id)
 		switch what {
 		case isList:
-			ch.lists[*id] = results
+			ch.sets[*id] = set
 		case isNote:
 			to, packs = ch.notes, false
 		}
@@ -119,36 +119,53 @@ const (
 	isUnusable        // not readable, or not trusted
 )
 
-// resultsOf returns what a note is and, of lists, the keys of their results.
-func resultsOf(c *core.Cache, id *key.ID) (results []key.ID, what int) {
+// setOf is a set of lists: the results of its lists, and the set that leads to it.
+type setOf struct {
+	results []key.ID
+	parent  key.ID
+}
+
+// setAt returns what a note is, and the set of lists if it is one.
+func setAt(c *core.Cache, id *key.ID) (of setOf, what int) {
 	b, why := c.Holds(id)
 	if why != store.None {
-		return nil, isUnusable
+		return of, isUnusable
 	}
 	defer b.Release()
 	set, err := record.ParseSet(b.Data())
 	if err != nil {
-		return nil, isNote
+		return of, isNote
 	}
+	of.parent = set.Parent
 	for _, p := range set.Payloads() {
 		if len(p) == len(key.ID{}) {
-			results = append(results, key.ID(p))
+			of.results = append(of.results, key.ID(p))
 		}
 	}
-	return results, isList
+	return of, isList
 }
 
-// addRelated adds the lists of the chosen results, and the results of these lists. It does
-// not go on from the results that it adds.
-func addRelated(ids map[key.ID]bool, lists map[key.ID][]key.ID) {
-	chosen := func(id key.ID) bool { return ids[id] }
+// addRelated adds the sets that have lists of the chosen results, the sets below chosen ones, the
+// results of all these, and the sets that lead to them. It does not go on from the results that it adds.
+func addRelated(ids map[key.ID]bool, sets map[key.ID]setOf) {
 	var related []key.ID
-	for id, results := range lists {
-		if ids[id] || slices.ContainsFunc(results, chosen) {
-			related = append(append(related, id), results...)
+	for id, set := range sets {
+		way := wayTo(id, sets)
+		chosen := func(id key.ID) bool { return ids[id] }
+		if slices.ContainsFunc(way, chosen) || slices.ContainsFunc(set.results, chosen) {
+			related = append(append(related, way...), set.results...)
 		}
 	}
 	for _, id := range related {
 		ids[id] = true
 	}
+}
+
+// wayTo returns the keys of a set and of those that lead to it.
+func wayTo(id key.ID, sets map[key.ID]setOf) (way []key.ID) {
+	for set, ok := sets[id]; ok && !slices.Contains(way, id); set, ok = sets[id] {
+		way = append(way, id)
+		id = set.parent
+	}
+	return way
 }

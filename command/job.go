@@ -44,6 +44,7 @@ type Job struct {
 	given   bool          // the caller gave the lease, and has not looked since it was granted
 
 	known   *known
+	missed  *record.Found // of the last look, if no list fitted
 	lease   *core.Lease
 	run     Running
 	began   time.Time // when the job was made
@@ -107,7 +108,8 @@ func (j *Job) surroundings() *record.Surroundings {
 
 // look looks the result up. It reports whether it is there; why says why not.
 func (j *Job) look() (found bool, why string) {
-	b, k, why := j.known.peek(j.cache, j.surroundings())
+	b, k, why, missed := j.known.peekAgain(j.cache, j.surroundings(), j.missed)
+	j.missed = missed
 	if b != nil {
 		j.result = Result{Blob: b, Hit: true, Kept: true, Key: k}
 	}

@@ -58,36 +58,44 @@ func (n *known) listsKey() *key.Key {
 }
 
 // find returns the key of the result in these surroundings. If no list fits, it returns
-// nil, and why.
-func (n *known) find(now *record.Surroundings) (k *key.Key, why string) {
+// nil, and why. missed is what it has found there before, if nothing; nil: it was not asked.
+func (n *known) find(now *record.Surroundings, missed *record.Found) (k *key.Key, found record.Found) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	found := n.lists.Find(now)
+	found = n.lists.FindNew(now, missed)
 	if found.List == nil || len(found.List.Payload) != len(key.ID{}) {
-		return nil, found.Why
+		return nil, found
 	}
 	k = key.FromID(key.ID(found.List.Payload))
 	k.Kind, k.Name = n.kind, n.name
-	return k, ""
+	return k, found
 }
 
 // peek returns the result in these surroundings if it is in the cache, and its key if a
 // list fits; why says why not.
 func (n *known) peek(c *core.Cache, now *record.Surroundings) (b *blob.Blob, k *key.Key, why string) {
+	b, k, why, _ = n.peekAgain(c, now, nil)
+	return b, k, why
+}
+
+// peekAgain is peek, and compares nothing if nothing has changed since it was missed. missing is not
+// nil if no list fits.
+func (n *known) peekAgain(c *core.Cache, now *record.Surroundings, missed *record.Found) (b *blob.Blob, k *key.Key, why string, missing *record.Found) {
 	switch {
 	case c == nil || c.Mode() == core.ModeOff:
-		return nil, nil, store.Off.String()
+		return nil, nil, store.Off.String(), nil
 	case c.Mode() == core.ModeRefresh:
-		return nil, nil, store.Refresh.String()
+		return nil, nil, store.Refresh.String(), nil
 	}
-	if k, why = n.find(now); k == nil {
-		return nil, nil, why
+	k, found := n.find(now, missed)
+	if k == nil {
+		return nil, nil, found.Why, &found
 	}
 	b, reason := c.Peek(&k.ID)
 	if b == nil {
 		why = "the entry: " + reason.String()
 	}
-	return b, k, why
+	return b, k, why, nil
 }
 
 // findWhole is find, and returns a key that has its components.

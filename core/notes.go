@@ -2,6 +2,7 @@ package core
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"jitcache/core/blob"
@@ -75,6 +76,44 @@ func (c *Cache) ShareNote(k *key.Key, data []byte) {
 		c.offer(&k.ID)
 	}
 }
+
+// RestNote says that what this process writes under a key from now on rests on what it has read under
+// another: on the same keys' word.
+func (c *Cache) RestNote(id, on *key.ID) {
+	if *id == *on {
+		return
+	}
+	c.words.mu.Lock()
+	defer c.words.mu.Unlock()
+	for _, k := range c.words.of[*on] {
+		if !slices.Contains(c.words.of[*id], k) {
+			c.words.of[*id] = append(c.words.of[*id], k)
+		}
+	}
+}
+
+// LockNote takes a lock for those who change the note under a key, or notes that belong to it. It waits
+// while others hold it, but for at most patience: a stopped process must not stop others. What is lost
+// then is a note.
+func (c *Cache) LockNote(id *key.ID) (unlock func()) {
+	if c.store == nil || c.store.Refuses() != store.None {
+		return func() {}
+	}
+	name := id.String() + ".note"
+	for began, pause := time.Now(), 100*time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
+		lock, err := c.store.TryLock(name, nil)
+		if lock != nil {
+			return lock.Remove
+		}
+		if err != nil || time.Since(began) > patience {
+			return func() {}
+		}
+		time.Sleep(pause)
+	}
+}
+
+// patience is a hundred times as long as lists are ever filed for.
+const patience = time.Second
 
 // WarnOnce gives a warning to the host, once per process and reason.
 func (c *Cache) WarnOnce(reason, text string) { c.log.warn(reason, "%s", text) }

@@ -11,8 +11,9 @@ type lookup struct {
 	cache   *core.Cache
 	request *Request
 	lists   *record.SetStore
-	teller  *teller // nil: nobody asks
-	gone    key.ID  // of a result of which a piece is gone
+	teller  *teller       // nil: nobody asks
+	missed  *record.Found // of the last find, if it found no list
+	gone    key.ID        // of a result of which a piece is gone
 }
 
 func newLookup(cache *core.Cache, r *Request) *lookup {
@@ -48,7 +49,10 @@ func (l *lookup) find() (found *result, why string) {
 }
 
 func (l *lookup) list() (list *record.List, why string) {
-	found := l.lists.Find(l.request.surroundings(l.cache))
+	found := l.lists.FindNew(l.request.surroundings(l.cache), l.missed)
+	if l.missed = nil; found.List == nil {
+		l.missed = &found
+	}
 	if found.List == nil || len(found.List.Payload) != len(key.ID{}) {
 		return nil, found.Why
 	}

@@ -43,5 +43,8 @@ const (
 	notesMarkers       = true // nomarkernotes: a program's kind is found by reading its file once a stamp, not once a process
 	withholdsNumerical = true // nonumerical: a build is not given the variables of running numerical libraries
 	withholdsNamed     = true // nowithheld: a command is not given what its caller withholds
+	locksSets          = true // nosetlock: those who file lists at once take turns
+	asksQuestions      = true // noquestions: lists of a full set move below the questions that tell them apart
+	skipsUnchanged     = true // norecheck: lists are not compared again if no note has changed
 	passesStrict       = true // nostrict: a strict command is given only what compilers and build systems obey
 )

@@ -46,5 +46,8 @@ var (
 	notesMarkers       = !control.Is("nomarkernotes")
 	withholdsNumerical = !control.Is("nonumerical")
 	withholdsNamed     = !control.Is("nowithheld")
+	locksSets          = !control.Is("nosetlock")
+	asksQuestions      = !control.Is("noquestions")
+	skipsUnchanged     = !control.Is("norecheck")
 	passesStrict       = !control.Is("nostrict")
 )

@@ -316,7 +316,7 @@ func (d *listDecoder) world(w *World) {
 // sound reports whether all paths can be given to the kernel as they are: they are not
 // empty, and have no NUL, which would end them early.
 func (l *List) sound() bool {
-	ok := func(p string) bool { return p != "" && len(p) < maxPath && !slices.Contains([]byte(p), 0) }
+	ok := soundPath
 	for i := range l.Files {
 		if !ok(l.Files[i].Path) {
 			return false
@@ -344,6 +344,10 @@ func (l *List) sound() bool {
 		}
 	}
 	return !slices.ContainsFunc(l.Permits, func(p Permit) bool { return !ok(p.Path) })
+}
+
+func soundPath(p string) bool {
+	return p != "" && len(p) < maxPath && !slices.Contains([]byte(p), 0)
 }
 
 // maxPath is the longest path that is kept: the kernel takes 4,096 bytes, and a

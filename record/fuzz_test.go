@@ -67,6 +67,8 @@ func FuzzParseSet(f *testing.F) {
 	s.Add(sample())
 	s.Add(&List{})
 	f.Add(s.Append(nil))
+	s.ask([]Question{{About: ContentOf, Name: "a.c"}, {About: TheLimits, Name: "8"}})
+	f.Add(s.Append(nil))
 	f.Add([]byte(setMagic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := ParseSet(b)
@@ -76,7 +78,10 @@ func FuzzParseSet(f *testing.F) {
 		if !bytes.Equal(s.Append(nil), b) {
 			t.Fatal("another set")
 		}
-		s.Find(&Surroundings{Dir: "/nowhere"})
+		for _, g := range s.generations {
+			newAsker(&Surroundings{Dir: "/nowhere"}).answersTo(g.questions)
+		}
+		(&walk{now: &Surroundings{Dir: "/nowhere"}}).check(&key.ID{}, s)
 		s.Add(sample())
 		if again, err := ParseSet(s.Append(nil)); err != nil || again.Len() == 0 {
 			t.Fatalf("%v", err)

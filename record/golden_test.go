@@ -3,7 +3,10 @@ package record
 import (
 	"bytes"
 	"os"
+	"reflect"
 	"testing"
+
+	"jitcache/core/key"
 )
 
 // tests/golden/make_lists.py has written the file from docs/format.md.
@@ -12,7 +15,13 @@ func TestListsAreThoseOfTheDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Set{}
+	s := &Set{Parent: key.ID(bytes.Repeat([]byte{5}, 32))}
+	questions := []Question{
+		{ContentOf, "inc/b.h", ""}, {ValueOf, "CPATH", ""}, {NamesIn, "/usr/include", "made/more"}, {About: FolderOfRun}, {TheLimits, "136", ""},
+	}
+	s.ask(questions[:1])
+	s.ask(questions)
+	s.generations[0].last = key.ID(bytes.Repeat([]byte{6}, 32))
 	if !s.Add(&List{}) || !s.Add(sample()) {
 		t.Fatal("too large")
 	}
@@ -22,6 +31,9 @@ func TestListsAreThoseOfTheDocument(t *testing.T) {
 	read, err := ParseSet(data)
 	if err != nil || read.Len() != 2 {
 		t.Fatalf("%d lists, %v", read.Len(), err)
+	}
+	if read.Parent != s.Parent || !reflect.DeepEqual(read.generations, s.generations) {
+		t.Errorf("%+v", read.generations)
 	}
 	for i, want := range []*List{sample(), {}} {
 		if l, err := read.members[i].open(); err != nil || !l.Equal(want) {

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -15,20 +14,32 @@ const (
 	MaxLists = 8
 	MaxBytes = 4 << 20
 	// MaxList is the size of a list that a set can have.
-	MaxList = MaxBytes - setHead - 4
+	MaxList = MaxBytes - 1024
+	// MaxGenerations is how many kinds of sets a set has below it. A lookup may try all.
+	MaxGenerations = 4
 )
 
-// A set as bytes: magic 8, count 4, then per list its size, 4, and the list.
-const (
-	setMagic = "jcset\x00\x00\x02"
-	setHead  = len(setMagic) + 4
-)
+// A set as bytes: docs/format.md, "Lists".
+const setMagic = "jcset\x00\x00\x03"
 
 var errSet = errors.New("set of lists: malformed")
 
 // Set holds the last few lists of one request, newest first, because the branches of a
-// project take turns. The zero Set is empty. A Set is for one goroutine.
-type Set struct{ members []member }
+// project take turns. Once it is full, it says which questions tell its lists apart, and they
+// move to further sets, one for each combination of answers. The zero Set is empty. A Set is
+// for one goroutine.
+type Set struct {
+	// Parent is the key of the set that led here, zero for that of the request itself.
+	Parent      key.ID
+	generations []generation // newest first
+	members     []member     // newest first
+}
+
+// generation is what was asked since a set was full: each combination of answers has a set.
+type generation struct {
+	questions []Question
+	last      key.ID // the set in which a list was filed last
+}
 
 // member is a list, as bytes until somebody asks for it.
 type member struct {
@@ -37,67 +48,98 @@ type member struct {
 }
 
 // ParseSet reads what Append wrote. The Set refers to b. The lists are parsed when
-// Find comes to them; one that is malformed is dropped then.
+// somebody asks for them; one that is malformed is dropped then.
 func ParseSet(b []byte) (*Set, error) {
-	if len(b) < setHead || string(b[:len(setMagic)]) != setMagic {
+	if len(b) < len(setMagic) || string(b[:len(setMagic)]) != setMagic || len(b) > MaxBytes {
 		return nil, errSet
 	}
-	n := binary.LittleEndian.Uint32(b[len(setMagic):])
-	if n > MaxLists || len(b) > MaxBytes {
-		return nil, errSet
-	}
-	s := &Set{}
-	for b = b[setHead:]; n > 0; n-- {
-		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-			return nil, errSet
+	d := listDecoder{b: b[len(setMagic):]}
+	s := &Set{Parent: key.ID(d.digest())}
+	s.generations = make([]generation, d.count(len(key.ID{})+1))
+	for i := range s.generations {
+		g := &s.generations[i]
+		g.last = key.ID(d.digest())
+		g.questions = make([]Question, d.count(3))
+		for j := range g.questions {
+			g.questions[j] = Question{Topic(d.number()), d.text(), d.text()}
 		}
-		end := 4 + int(binary.LittleEndian.Uint32(b))
-		s.members = append(s.members, member{bytes: b[4:end:end]})
-		b = b[end:]
 	}
-	if len(b) != 0 {
+	s.members = make([]member, d.count(1))
+	for i := range s.members {
+		s.members[i].bytes = slices.Clip(d.take(d.number()))
+	}
+	if d.bad || len(d.b) != 0 || len(s.members) > MaxLists || !soundGenerations(s.generations) {
 		return nil, errSet
 	}
 	return s, nil
 }
 
-// Found is what Find has found.
-type Found struct {
-	List *List // nil: none
-	// Stale: what is stored should be replaced, stamps in it are out of date.
-	Stale bool
-	// Why says why the newest list does not apply; empty for an empty set.
-	Why string
+// soundGenerations reports whether questions can be asked as they are.
+func soundGenerations(all []generation) bool {
+	for i := range all {
+		if len(all[i].questions) == 0 || len(all[i].questions) > mostQuestions {
+			return false
+		}
+		for _, q := range all[i].questions {
+			if onPath := q.About == ContentOf || q.About == TextOf || q.About == NamesIn; onPath && !soundPath(q.Name) {
+				return false
+			}
+		}
+	}
+	return len(all) <= MaxGenerations
 }
 
-// Find returns the first list that is unchanged and moves it to the front. The
-// List belongs to the set.
-func (s *Set) Find(now *Surroundings) Found {
-	var found Found
-	for i := 0; i < len(s.members); i++ {
-		l, err := s.members[i].open()
-		if err != nil {
-			s.members = slices.Delete(s.members, i, i+1)
-			i--
-			continue
-		}
-		state, why := l.Check(now)
-		if state == Changed {
-			if found.Why == "" {
-				found.Why = why
-			}
-			continue
-		}
-		m := member{list: l}
-		if state == Unchanged {
-			m.bytes = s.members[i].bytes
-		}
-		s.members = slices.Insert(slices.Delete(s.members, i, i+1), 0, m)
-		found.List, found.Stale = l, state == Restamped
-		break
+// Append appends the set as bytes.
+func (s *Set) Append(dst []byte) []byte {
+	e := encoder{b: append(append(dst, setMagic...), s.Parent[:]...)}
+	e.number(uint64(len(s.generations)))
+	for i := range s.generations {
+		g := &s.generations[i]
+		e.b = append(e.b, g.last[:]...)
+		e.number(uint64(len(g.questions)))
+		e.questions(g.questions)
 	}
-	return found
+	e.number(uint64(len(s.members)))
+	for i := range s.members {
+		list := s.members[i].encoded()
+		e.number(uint64(len(list)))
+		e.b = append(e.b, list...)
+	}
+	return e.b
 }
+
+func (e *encoder) questions(all []Question) {
+	for _, q := range all {
+		e.number(uint64(q.About))
+		e.text(q.Name)
+		e.text(q.Except)
+	}
+}
+
+// setBelow returns the key of the set for some answers to some questions of a set.
+func setBelow(parent *key.ID, questions []Question, answers []string) *key.Key {
+	var asked encoder
+	asked.questions(questions)
+	b := key.NewBuilder()
+	b.Add("set", parent[:])
+	b.Add("questions", asked.b)
+	b.AddTexts("answers", answers)
+	b.SetKind(key.NoteKind)
+	k, err := b.Seal()
+	if err != nil { // three labels, all plain
+		panic(err)
+	}
+	// Without components: cache.Explain compares those of results.
+	below := key.FromID(k.ID)
+	below.Kind = k.Kind
+	return below
+}
+
+// overhead is what a member takes beside its list, at most.
+const overhead = binary.MaxVarintLen64
+
+// head is the size of what comes before the lists, at most.
+func (s *Set) head() int { return len((&Set{generations: s.generations}).Append(nil)) + overhead }
 
 func (m *member) open() (*List, error) {
 	var err error
@@ -107,72 +149,6 @@ func (m *member) open() (*List, error) {
 	return m.list, err
 }
 
-// Add puts a list in front. It replaces one of the same world, and drops the last ones
-// beyond MaxLists or MaxBytes. It reports false, and leaves the set as it is, if the list
-// alone is too large. The set keeps l.
-func (s *Set) Add(l *List) bool {
-	m := member{bytes: l.Append(nil), list: l}
-	size := setHead + 4 + len(m.bytes)
-	if size > MaxBytes {
-		return false
-	}
-	members := []member{m}
-	for _, old := range s.members {
-		list, err := old.open()
-		if err != nil || list.Equal(l) {
-			continue
-		}
-		size += 4 + len(old.encoded())
-		if len(members) == MaxLists || size > MaxBytes {
-			break
-		}
-		members = append(members, old)
-	}
-	s.members = members
-	return true
-}
-
-// own is how many of its own lists a set keeps at least when another is merged into it.
-const own = MaxLists / 2
-
-// Merge puts the lists of another set behind those of this one, except those whose world it
-// has already, as far as there is room. It reports whether it took any.
-func (s *Set) Merge(other *Set) bool {
-	var fresh []member
-	for _, m := range other.members {
-		l, err := m.open()
-		if err == nil && !slices.ContainsFunc(s.members, func(old member) bool {
-			list, err := old.open()
-			return err == nil && list.Equal(l)
-		}) {
-			fresh = append(fresh, m)
-		}
-	}
-	if len(fresh) == 0 {
-		return false
-	}
-	all := append(slices.Clone(s.members[:min(len(s.members), max(own, MaxLists-len(fresh)))]), fresh...)
-	size := setHead
-	for i := range all {
-		if size += 4 + len(all[i].encoded()); i == MaxLists || size > MaxBytes {
-			all = all[:i]
-			break
-		}
-	}
-	s.members = all
-	return true
-}
-
-// Payloads returns the payloads of the lists that can be read.
-func (s *Set) Payloads() (all [][]byte) {
-	for i := range s.members {
-		if l, err := s.members[i].open(); err == nil {
-			all = append(all, l.Payload)
-		}
-	}
-	return all
-}
-
 func (m *member) encoded() []byte {
 	if m.bytes == nil {
 		m.bytes = m.list.Append(nil)
@@ -180,102 +156,137 @@ func (m *member) encoded() []byte {
 	return m.bytes
 }
 
+// lists returns the lists that can be read, newest first. It drops the others.
+func (s *Set) lists() (all []*List) {
+	s.members = slices.DeleteFunc(s.members, func(m member) bool {
+		l, err := m.open()
+		if err == nil {
+			all = append(all, l)
+		}
+		return err != nil
+	})
+	return all
+}
+
+// Payloads returns the payloads of the lists that can be read.
+func (s *Set) Payloads() (all [][]byte) {
+	for _, l := range s.lists() {
+		all = append(all, l.Payload)
+	}
+	return all
+}
+
 // Len returns the number of lists.
 func (s *Set) Len() int { return len(s.members) }
 
-// Append appends the set as bytes.
-func (s *Set) Append(dst []byte) []byte {
-	dst = append(dst, setMagic...)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s.members)))
+// ---- changing a set
+
+// Add puts a list in front. It replaces one of the same world, and drops the last ones
+// beyond MaxLists or MaxBytes. It reports false, and leaves the set as it is, if the list
+// alone is too large. The set keeps l.
+func (s *Set) Add(l *List) bool {
+	m := member{bytes: l.Append(nil), list: l}
+	size := s.head() + overhead + len(m.bytes)
+	if size > MaxBytes {
+		return false
+	}
+	s.remove(l)
+	members := []member{m}
 	for i := range s.members {
-		list := s.members[i].encoded()
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
-		dst = append(dst, list...)
+		size += overhead + len(s.members[i].encoded())
+		if len(members) == MaxLists || size > MaxBytes {
+			break
+		}
+		members = append(members, s.members[i])
 	}
-	return dst
+	s.members = members
+	return true
 }
 
-// SetStore is a set of this process, and where it is noted for the others. It is
-// for one goroutine.
-type SetStore struct {
-	set   *Set
-	noted []byte // as it was read or written last
-	key   *key.Key
+// remove removes the list of a world. It reports whether the set has had it.
+func (s *Set) remove(l *List) bool {
+	for i, old := range s.lists() {
+		if old.Equal(l) {
+			s.members = slices.Delete(s.members, i, i+1)
+			return true
+		}
+	}
+	return false
 }
 
-// NewSetStore returns an empty set that is noted under a key.
-func NewSetStore(k *key.Key) *SetStore { return &SetStore{set: &Set{}, key: k} }
-
-// Find returns the first list that is unchanged: of the process's own set, else of
-// that in the notes, to which other processes may have added, else of the sets in
-// layers. It notes stamps that were out of date, and what it has found in a layer.
-func (s *SetStore) Find(now *Surroundings) Found {
-	found := s.set.Find(now)
-	if found.List == nil && now.Notes != nil {
-		if data := now.Notes.LoadNote(&s.key.ID); data != nil && !bytes.Equal(data, s.noted) {
-			if set, err := ParseSet(data); err == nil {
-				s.set, s.noted = set, data
-				if found = s.set.Find(now); found.List != nil {
-					now.Notes.UsedNote(&s.key.ID)
-				}
-			}
+// replace replaces the list of the same world, for its stamps. It reports whether the set has one.
+func (s *Set) replace(l *List) bool {
+	for i, old := range s.lists() {
+		if old == l || old.Equal(l) {
+			s.members[i] = member{list: l}
+			return true
 		}
 	}
-	if found.List == nil && now.Notes != nil {
-		found = s.findInLayers(now, found)
-	}
-	if found.Stale {
-		s.store(now.Notes)
-	}
-	return found
+	return false
 }
 
-// findInLayers is Find in the sets of layers, where the own lists have come to own. A
-// list that it finds is in the own set afterwards.
-func (s *SetStore) findInLayers(now *Surroundings, own Found) Found {
-	for data := range now.Notes.LayerNotes(&s.key.ID) {
-		set, err := ParseSet(data)
-		if err != nil {
-			continue
-		}
-		found := set.Find(now)
-		if found.List != nil && s.set.Add(found.List) {
-			found.Stale = true // by as much as the own set has not got
-			now.Notes.UsedNote(&s.key.ID)
-			return found
-		}
-		if own.Why == "" {
-			own.Why = found.Why
-		}
+// hasRoom reports whether a list fits into the set without another being dropped.
+func (s *Set) hasRoom(l *List) bool {
+	size := s.head() + overhead + len(l.Append(nil))
+	for i := range s.members {
+		size += overhead + len(s.members[i].encoded())
 	}
-	return own
+	if len(s.members) < MaxLists && size <= MaxBytes {
+		return true
+	}
+	return slices.ContainsFunc(s.lists(), l.Equal)
 }
 
-// Add puts a list in front, of what others have noted meanwhile too, and notes it
-// if it is not too large.
-func (s *SetStore) Add(l *List, now *Surroundings) {
-	if now.Notes != nil {
-		if set, err := ParseSet(now.Notes.LoadNote(&s.key.ID)); err == nil {
-			s.set = set
-		}
-	}
-	if s.set.Add(l) && now.Notes != nil {
-		s.noted = s.set.Append(nil)
-		now.Notes.ShareNote(s.key, s.noted)
-		now.Notes.UsedNote(&s.key.ID)
-	}
+// ask begins a generation of sets below this one.
+func (s *Set) ask(questions []Question) {
+	s.generations = slices.Insert(s.generations, 0, generation{questions: questions})
+	s.generations = s.generations[:min(len(s.generations), MaxGenerations)]
 }
 
-// store notes the set, and what others have noted meanwhile behind it.
-func (s *SetStore) store(notes Notes) {
-	if notes == nil {
-		return
-	}
-	if data := notes.LoadNote(&s.key.ID); data != nil && !bytes.Equal(data, s.noted) {
-		if set, err := ParseSet(data); err == nil {
-			s.set.Merge(set)
+func (s *Set) clone() *Set {
+	c := *s
+	c.generations, c.members = slices.Clone(s.generations), slices.Clone(s.members)
+	return &c
+}
+
+// adopt adds the generations of another set that this one lacks, behind its own, as far as there
+// is room. It reports whether it has added any.
+func (s *Set) adopt(others []generation) (added bool) {
+	for _, g := range others {
+		has := slices.ContainsFunc(s.generations, func(own generation) bool { return slices.Equal(own.questions, g.questions) })
+		if !has && len(s.generations) < MaxGenerations {
+			s.generations = append(s.generations, g)
+			added = true
 		}
 	}
-	s.noted = s.set.Append(nil)
-	notes.SaveNote(s.key, s.noted)
+	return added
+}
+
+// own is how many of its own lists a set keeps at least when another is merged into it.
+const own = MaxLists / 2
+
+// Merge puts the lists of another set behind those of this one, except those whose world it
+// has already, as far as there is room, and its generations. It reports whether it took any.
+func (s *Set) Merge(other *Set) bool {
+	took := s.adopt(other.generations)
+	var fresh []member
+	mine := s.lists()
+	for i, l := range other.lists() {
+		if !slices.ContainsFunc(mine, l.Equal) {
+			fresh = append(fresh, other.members[i])
+		}
+	}
+	if len(fresh) == 0 {
+		return took
+	}
+	all := append(slices.Clone(s.members[:min(len(s.members), max(own, MaxLists-len(fresh)))]), fresh...)
+	size := s.head()
+	for i := range all {
+		if size += overhead + len(all[i].encoded()); i == MaxLists || size > MaxBytes {
+			all = all[:i]
+			break
+		}
+	}
+	s.members = all
+	return true
 }

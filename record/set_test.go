@@ -17,6 +17,9 @@ func (n *notes) LayerNotes(*key.ID) iter.Seq[[]byte] { return func(func([]byte) 
 func (n *notes) SaveNote(_ *key.Key, data []byte)    { n.data = data }
 func (n *notes) ShareNote(_ *key.Key, data []byte)   { n.data = data }
 func (n *notes) UsedNote(*key.ID)                    {}
+func (n *notes) RestNote(_, _ *key.ID)               {}
+func (n *notes) LockNote(*key.ID) func()             { return func() {} }
+func (n *notes) Layered() bool                       { return false }
 
 // date gives a file a time of its own, so that its stamp differs by the change alone.
 func (w *world) date(path string) {
@@ -48,7 +51,7 @@ func TestNewStampLeavesWhatOthersHaveNoted(t *testing.T) {
 	mine.Add(read("one"), now())
 	theirs.Add(read("two"), now())
 	w.date(w.put("a", "one"))
-	if found := mine.Find(now()); found.List == nil || !found.Stale {
+	if found := mine.Find(now()); found.List == nil || !found.stale {
 		t.Fatalf("%+v: want a list with a stamp that is out of date", found)
 	}
 	set, err := ParseSet(noted.data)

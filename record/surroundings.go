@@ -44,6 +44,13 @@ type Notes interface {
 	UsedNote(id *key.ID)
 	// ShareNote is SaveNote for what other machines may use too.
 	ShareNote(k *key.Key, data []byte)
+	// RestNote says that what is noted under a key from now on rests on what is noted under another.
+	RestNote(id, on *key.ID)
+	// LockNote keeps others from changing what belongs to a note, until unlock is called. It waits for
+	// them, but not for long: then both may go on.
+	LockNote(id *key.ID) (unlock func())
+	// Layered reports whether there may be notes in layers.
+	Layered() bool
 }
 
 func (s *Surroundings) digests() *digests {

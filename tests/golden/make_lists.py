@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import blake3
@@ -92,6 +91,19 @@ FULL = b"".join([
 
 EMPTY = b"jclist\0\6" + number(0) * 6 + text(b"") + number(0) + texts() + number(0) + number(0) * 3 + text(b"")
 
-LISTS = [FULL, EMPTY]
-data = b"jcset\0\0\2" + struct.pack("<I", len(LISTS)) + b"".join(struct.pack("<I", len(x)) + x for x in LISTS)
+QUESTIONS = [
+    (1, b"inc/b.h", b""),
+    (2, b"CPATH", b""),
+    (4, b"/usr/include", b"made/more"),
+    (0, b"", b""),
+    (7, b"136", b""),
+]
+
+
+def generation(last: bytes, questions: list[tuple[int, bytes, bytes]]) -> bytes:
+    return last + number(len(questions)) + b"".join(number(about) + text(a) + text(b) for about, a, b in questions)
+
+
+GENERATIONS = [generation(b"\6" * 32, QUESTIONS), generation(bytes(32), QUESTIONS[:1])]
+data = b"jcset\0\0\3" + b"\5" * 32 + number(len(GENERATIONS)) + b"".join(GENERATIONS) + texts(FULL, EMPTY)
 Path(__file__).with_name("lists.jcset").write_bytes(data)
