@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,6 +42,36 @@ func TestWhatARequestGivesCounts(t *testing.T) {
 	for i, s := range []*Spec{given(t, "one", "22"), given(t, "one", "22"), given(t, "two", "22"), given(t, "two", "77"), given(t, "two", "77")} {
 		if hit := i == 1 || i == 4; do(t, c, s).Hit != hit {
 			t.Errorf("%d: a hit is %v", i, !hit)
+		}
+	}
+}
+
+// processKey is the key that ranks compare.
+func processKey(t *testing.T, s *Spec) string {
+	c := open(t, filepath.Join(t.TempDir(), "cache"))
+	j, err := New(c, s, nil, Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	k, err := j.ProcessKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", k.ID)
+}
+
+//jitcache:control noumask
+func TestProcessesOfOneKeyAreGivenTheSame(t *testing.T) {
+	same := processKey(t, given(t, "one", "22"))
+	if processKey(t, given(t, "one", "22")) != same {
+		t.Error("a key differs although nothing does")
+	}
+	limited := given(t, "one", "22")
+	limited.Limits = nil
+	for what, s := range map[string]*Spec{"variable": given(t, "two", "22"), "umask": given(t, "one", "77"), "limit": limited} {
+		if processKey(t, s) == same {
+			t.Errorf("another %s makes no other key", what)
 		}
 	}
 }

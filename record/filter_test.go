@@ -36,7 +36,7 @@ func TestVariablesOfRunningLibrariesAreNotGivenToBuilds(t *testing.T) {
 	for _, name := range []string{
 		"OMP_NUM_THREADS", "OMP_PLACES", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_MAX_THREADS",
 		"MKL_NUM_THREADS", "MKL_DOMAIN_NUM_THREADS", "MKL_DYNAMIC", "MKL_CBWR", "PETSC_OPTIONS", "MALLOC_ARENA_MAX", "MALLOC_CONF", "NCCL_DEBUG", "NCCL_IB_HCA",
-		"VECLIB_MAXIMUM_THREADS", "RAYON_NUM_THREADS", "FI_PROVIDER", "UCX_TLS", "PYTORCH_CUDA_ALLOC_CONF",
+		"VECLIB_MAXIMUM_THREADS", "RAYON_NUM_THREADS", "FI_PROVIDER", "UCX_TLS", "PYTORCH_CUDA_ALLOC_CONF", "I_MPI_DEBUG", "I_MPI_PIN_DOMAIN", "TORCH_NCCL_BLOCKING_WAIT",
 	} {
 		if kept := Withhold(of(name, "HOME")); names(kept) != "HOME" {
 			t.Errorf("%s: %q", name, kept)
@@ -49,7 +49,7 @@ func TestVariablesOfRunningLibrariesAreNotGivenToBuilds(t *testing.T) {
 
 func TestVariablesThatBuildsObeyAreGiven(t *testing.T) {
 	obeyed := []string{
-		"CC", "CFLAGS", "OMPI_CC", "MPICH_CC", "MKLROOT", "MKL_ROOT", "MKL_DIR", "NCCL_ROOT", "NCCL_HOME", "NCCL_INCLUDE_DIR", "NCCL_LIB_DIR", "UCX_DIR",
+		"CC", "CFLAGS", "OMPI_CC", "MPICH_CC", "I_MPI_CC", "I_MPI_DEBUG_INFO_STRIP", "MKLROOT", "MKL_ROOT", "MKL_DIR", "NCCL_ROOT", "NCCL_HOME", "NCCL_INCLUDE_DIR", "NCCL_LIB_DIR", "UCX_DIR",
 		"OPENBLAS_HOME", "TORCH_CUDA_ARCH_LIST", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_HOME", "PETSC_DIR", "PETSC_ARCH", "MAX_JOBS", "MY_RUN",
 	}
 	if kept := Withhold(of(obeyed...)); !slices.Equal(kept, of(obeyed...)) {

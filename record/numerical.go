@@ -17,7 +17,7 @@ var numerical = []string{
 	// oneMKL Developer Guide, "Using Environment Variables"; not MKL_ROOT and MKL_DIR, which CMake obeys.
 	"MKL_DYNAMIC", "MKL_CBWR", "MKL_VERBOSE*", "MKL_THREADING_LAYER", "MKL_INTERFACE_LAYER", "MKL_ENABLE_INSTRUCTIONS",
 	"MKL_DISABLE_FAST_MM", "MKL_FAST_MEMORY_LIMIT", "MKL_DEBUG_CPU_TYPE", "MKL_NUM_STRIPES", "MKL_MPI_PPN", "MKL_NUMA_NODE",
-	"MKL_BLACS_MPI", "MKL_PEAK_MEM_*", "MKL_ALLOCATOR*",
+	"MKL_BLACS_MPI", "MKL_PEAK_MEM_*", "MKL_ALLOCATOR*", "MKL_SERVICE_FORCE_INTEL",
 	// OpenBLAS user manual, "Runtime variables".
 	"OPENBLAS_MAIN_FREE", "OPENBLAS_CORETYPE", "OPENBLAS_VERBOSE", "OPENBLAS_THREAD_TIMEOUT", "OPENBLAS_BLOCK_FACTOR", "GOTOBLAS_MAIN_FREE",
 	"BLIS_ARCH_TYPE", "BLIS_ARCH_DEBUG", "BLIS_JC_NT", "BLIS_PC_NT", "BLIS_IC_NT", "BLIS_JR_NT", "BLIS_IR_NT", // BLIS, Multithreading.md
@@ -35,8 +35,10 @@ var numerical = []string{
 	// UCX, "Environment Parameters"; not UCX_HOME and UCX_DIR. libfabric, fabric(7) and the pages of its providers.
 	"UCX_TLS", "UCX_NET_DEVICES", "UCX_LOG_*", "UCX_IB_*", "UCX_RNDV_*", "UCX_MAX_*", "UCX_MEMTYPE_CACHE", "UCX_WARN_*", "UCX_PROTO_*",
 	"FI_PROVIDER", "FI_LOG_*", "FI_HMEM*", "FI_MR_*", "FI_UNIVERSE_SIZE", "FI_CXI_*", "FI_EFA_*", "FI_PSM3_*", "FI_TCP_*", "FI_VERBS_*",
+	// Intel MPI Developer Reference, "Environment Variable Reference", without "Compilation": I_MPI_CC, I_MPI_LINK, I_MPI_DEBUG_INFO_STRIP.
+	"I_MPI_DEBUG", "I_MPI_PIN*", "I_MPI_FABRICS*", "I_MPI_OFI_*", "I_MPI_SHM*", "I_MPI_ADJUST*", "I_MPI_HYDRA_*", "I_MPI_STATS*",
 	// CUDA C++ Programming Guide, "CUDA Environment Variables": those of execution, launch and loading.
 	"CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MODULE_LOADING", "CUDA_CACHE_*", "CUDA_MPS_*", "NVIDIA_TF32_OVERRIDE",
-	// PyTorch, "CUDA semantics"; JAX, "GPU memory allocation".
-	"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "XLA_PYTHON_CLIENT_*",
+	// cuBLAS, "Results Reproducibility"; PyTorch, "CUDA semantics", "ProcessGroupNCCL Environment Variables"; JAX, "GPU memory allocation".
+	"CUBLAS_WORKSPACE_CONFIG", "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "TORCH_NCCL_*", "XLA_PYTHON_CLIENT_*",
 }

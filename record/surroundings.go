@@ -107,6 +107,10 @@ func (s *Surroundings) differs(w *World) string {
 // Parts returns everything that a program could ask of the process, by aspect, without
 // files and without the variables that never count.
 func (s *Surroundings) Parts() []Part {
+	mask := uint64(ownLimits)
+	if keepsUmask {
+		mask |= theUmask
+	}
 	var environment encoder
 	for _, v := range s.variables(AllVariables, []string{"TMPDIR"}) {
 		environment.text(v.Name)
@@ -116,7 +120,7 @@ func (s *Surroundings) Parts() []Part {
 		{"environment", key.Sum(environment.b)},
 		{"processor", Processor()},
 		{"folder", key.Sum([]byte(realDir(s.Dir)))},
-		{"limits", limits(ownLimits, s.Limits)},
+		{"limits", limits(mask, s.Limits)},
 	}
 }
 

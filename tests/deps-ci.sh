@@ -5,7 +5,7 @@
 # generators of parsers, linkers, wrappers and builds that are observed and compared with
 # strace, clang 16 if clang is older (16 reads configuration files), the compiler wrappers
 # and launchers of both MPIs, PETSc with an MPI as difficult hosts, shells that complete
-# the command, a browser for the pages.
+# the command, a browser for the pages, what the wheel of gmsh needs.
 set -eu
 missing=
 # dpkg-query also knows packages that are only recommended by others.
@@ -17,6 +17,9 @@ done
 # Headers for plugins of the installed gcc; a clang that embeds files, and clang's runtime for profiles.
 plugins="gcc-$(gcc -dumpversion | cut -d. -f1)-plugin-dev"
 for package in libopenmpi-dev mpich libmpich-dev gcc-multilib "$plugins"; do # the wrappers link nothing without; -m32
+	installed "$package" || missing="$missing $package"
+done
+for package in libglu1-mesa libxrender1 libxcursor1 libxfixes3 libxext6 libxft2 libxinerama1 libgomp1; do # gmsh's wheel needs them
 	installed "$package" || missing="$missing $package"
 done
 [ -e /usr/lib/python3/dist-packages/petsc4py.pth ] || missing="$missing python3-petsc4py"

@@ -64,7 +64,7 @@ def _umask_now() -> int:
         return mask
 
 
-#: The limits and the umask when this module was imported.
+#: The limits and the umask when this module was imported: before a library had a reason to change them.
 _limits, _umask = _limits_now(), _umask_now()
 
 

@@ -29,11 +29,12 @@ def rest() -> Count:
 
 
 def _others(area: str) -> bool:
-    """Make environments with another version of Python, and with one that can load Debian's PETSc."""
+    """Make environments with another version of Python, with gmsh, and with one that can load Debian's PETSc."""
     found = interpreters()
     other = next((found[v] for v in ("3.12", "3.10") if v in found), None)
     if other is not None and venv(area, "other-python", mpi.NEEDS[:1] + mpi.NEEDS[2:], other) is None:
         return False
+    venv(area, "gmsh", [*mpi.NEEDS, mpi.MPIS["mpich"], "gmsh"])  # not for every machine
     petsc = glob("/usr/lib/petscdir/*/*/lib/python3/dist-packages/petsc4py")
     own = sys.executable if sys.version_info[:2] == (3, 11) else found.get("3.11")
     if petsc and own is not None:

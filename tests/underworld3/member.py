@@ -29,12 +29,18 @@ import underworld3.mpi
 from underworld3.utilities import _jit_cache, _jitextension
 
 rank = underworld3.mpi.rank
+asked: list[None] = []  # an element for each time that underworld3 is asked for the environment of its builds
+if "asked" in request:
+    environment_of_builds = _jitextension._petsc_build_env
+    _jitextension._petsc_build_env = lambda: (asked.append(None), environment_of_builds())[1]
 if isinstance(request.get("directories"), list):
     os.environ["UW_JIT_CACHE_DIR"] = request["directories"][rank]
 if rank in request.get("switched_off", []):
     os.environ["UW_JIT_CACHE"] = "0"
 if isinstance(request.get("callbacks_of"), list):
     request["callbacks"] = request["callbacks_of"][rank]
+if "variables" in request:
+    os.environ.update(request["variables"][rank])
 if rank in request.get("limited", []):
     resource.setrlimit(resource.RLIMIT_STACK, (7 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 if not request.get("old"):
@@ -58,8 +64,12 @@ if rank in request.get("changed_by_a_library", {}).get("ranks", []):
         resource.setrlimit(resource.RLIMIT_STACK, (7 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
     if "umask" in changed:
         libc.umask(0o077)
-if "variables" in request:
-    os.environ.update(request["variables"][rank])
+    if "os.environ" in changed:
+        os.environ["CFLAGS"] = "-O1"
+if rank in request.get("meshes", []):
+    import gmsh
+
+    gmsh.initialize(["-v", "2"])
 if "pids" in request:
     Path(request["pids"], str(rank)).write_text(str(os.getpid()))
 if request.get("petsc") == "after":
@@ -170,7 +180,7 @@ def main() -> None:
         vector = petsc4py.PETSc.Vec().createMPI(8, comm=petsc4py.PETSc.COMM_WORLD)
         vector.set(2.0)
         said["sum"] = vector.sum()
-    sys.stdout.write(json.dumps({"rank": rank, **said}) + "\n")
+    sys.stdout.write(json.dumps({"rank": rank, "asked": len(asked), **said}) + "\n")
     sys.stdout.flush()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,21 @@ class Site:
         )
         path.chmod(0o755)
         return path
+
+    def make_counted_cc1(self, first: str) -> Path:
+        """Make a compiler of which the program is counted that compiles, gcc's cc1; its driver does ``first``."""
+        gcc = shutil.which("gcc")
+        if gcc is None:
+            pytest.skip("gcc is not installed")
+        cc1 = subprocess.run([gcc, "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
+        own = self.folder / "programs" / "cc1"
+        own.parent.mkdir()
+        own.write_text(f'#!/bin/sh\n{self.bell.script}\nexec {shlex.quote(cc1)} "$@"\n')
+        driver = self.folder / "driver"
+        driver.write_text(f'#!/bin/sh\n{first}\nexec {shlex.quote(gcc)} -B{own.parent}/ "$@"\n')
+        for program in (own, driver):
+            program.chmod(0o755)
+        return driver
 
     def compiles(self) -> int:
         """How often the compiler has run since the last time it was asked."""

@@ -48,6 +48,12 @@ def test_second_process_compiles_nothing(site: Site) -> None:
     assert not list(site.temp.iterdir())
 
 
+def test_hit_does_not_ask_for_the_environment_of_builds(site: Site) -> None:
+    """For it underworld3 starts the wrappers of the compilers; install has asked."""
+    site.solve()
+    assert site.run(asked=True).said[0]["asked"] == 1
+
+
 def test_removing_the_directory_clears_it(site: Site) -> None:
     site.solve()
     shutil.rmtree(site.cache)

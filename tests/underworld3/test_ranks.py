@@ -24,6 +24,12 @@ def shaped(agrees: str | None, **more: Any) -> dict[str, Any]:
     return {"STANDIN_AGREES": agrees, **more}
 
 
+def has_gmsh() -> bool:
+    """Whether gmsh is there, and can be loaded."""
+    python = job.VENVS / "gmsh" / "bin" / "python"
+    return (job.VENVS / "gmsh" / "ready").exists() and subprocess.run([python, "-c", "import gmsh"]).returncode == 0
+
+
 def nodes(site: Site, ranks: int) -> list[str]:
     """A directory for each rank, as the disks of nodes would be."""
     return [str(site.folder / f"node-{rank}") for rank in range(ranks)]
@@ -115,31 +121,37 @@ def test_rank_with_other_variables_compiles_for_itself(site: Site, machines: str
     assert [site.solve(2, variables=variables[1], scale=[2, 3], **more) for _ in range(2)] == [1, 0]
 
 
-#: What a library changes in a process.
-CHANGES = ["variables", "limits", "umask"]
+#: What a library changes in a process. Of "variables" Python's os.environ does not know.
+CHANGES = ["variables", "os.environ", "limits", "umask"]
 
 
-@pytest.mark.control("noagreed", rows=["variables"])
+@pytest.mark.control("noagreed", rows=["variables", "os.environ"])
 @pytest.mark.control("noagreedlimits", rows=["limits", "umask"])
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_a_library_changes_in_one_rank_does_not_count(site: Site, what: str) -> None:
     """As gmsh does on the rank that makes the mesh; this compiler asks for limits and umask, so they count."""
-    one_compile_for_all(site, "mpich", 2, [0], [what])
+    one_compile_for_all(site, "mpich", 2, {"changed_by_a_library": {"ranks": [0], "what": [what]}})
 
 
 @pytest.mark.parametrize(("mpi", "ranks"), [("mpich", 4), ("openmpi", 2)], ids=lambda value: str(value))
 @pytest.mark.parametrize("changed", [[0], [1]], ids=["first", "second"])
 def test_whichever_rank_a_library_changes_one_compiles(site: Site, mpi: str, ranks: int, changed: list[int]) -> None:
-    one_compile_for_all(site, mpi, ranks, changed, CHANGES)
+    one_compile_for_all(site, mpi, ranks, {"changed_by_a_library": {"ranks": changed, "what": CHANGES}})
 
 
-def one_compile_for_all(site: Site, mpi: str, ranks: int, changed: list[int], what: list[str]) -> None:
+@pytest.mark.control("noagreed")
+@pytest.mark.control("noagreedlimits")
+@pytest.mark.skipif(not has_gmsh(), reason="gmsh cannot be installed")
+def test_rank_that_makes_a_mesh_with_gmsh_is_like_the_others(site: Site) -> None:
+    one_compile_for_all(site, "gmsh", 2, {"meshes": [0]})
+
+
+def one_compile_for_all(site: Site, mpi: str, ranks: int, library: dict[str, Any]) -> None:
     """A first job compiles once; the next hits, whether a library changes the rank there or not."""
-    more: dict[str, Any] = {"mpi": mpi, "env": {"CC": site.make_compiler("asking", "ulimit -s; umask")}}
-    library = {"ranks": changed, "what": what}
-    assert site.solve(ranks, changed_by_a_library=library, **more) == 1
+    more: dict[str, Any] = {"mpi": mpi, "env": {"CC": site.make_counted_cc1("ulimit -s; umask")}}
+    assert site.solve(ranks, **library, **more) == 1
     assert site.solve(ranks, **more) == 0
-    assert site.solve(ranks, changed_by_a_library=library, **more) == 0
+    assert site.solve(ranks, **library, **more) == 0
 
 
 def test_limits_that_ranks_really_have_count(site: Site) -> None:
@@ -155,6 +167,13 @@ def test_variables_of_the_run_are_no_inputs(site: Site) -> None:
     job = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PETSC_OPTIONS": "-snes_monitor"}
     assert [site.solve(), site.solve(2, env=job), site.solve(2, env={**job, "OMP_NUM_THREADS": "2"})] == [1, 0, 0]
     assert [site.solve(2, env={"MY_RUN": n}) for n in "77"] == [1, 0]
+
+
+def test_visible_devices_count_unless_they_are_withheld(site: Site) -> None:
+    """A compiler obeys them by -arch=native."""
+    seen = [site.solve(env={"CUDA_VISIBLE_DEVICES": n}) for n in "01"]
+    seen += [site.solve(env={"CUDA_VISIBLE_DEVICES": n}, environment=["-CUDA_VISIBLE_DEVICES"]) for n in "23"]
+    assert seen == [1, 1, 1, 0]
 
 
 @pytest.mark.control("nostrict")

@@ -55,6 +55,7 @@ class _Host(NamedTuple):
     extension: Any
     flat: bool
     environment: tuple[str, ...]
+    variables: dict[str, str]  # that underworld3 gave its builds when install was called
 
 
 _host: _Host | None = None
@@ -70,9 +71,9 @@ def install(flat: bool = False, environment: Environment = None) -> None:
     variables builds get, as for ``native.build``: "strict" is only what compilers and build
     systems obey. May be called again, to change either.
 
-    Builds get the variables of Python's ``os.environ``, and the limits and umask that the
-    process had when this module was imported, so that what a library changes in one rank
-    alone does not count.
+    Builds get the variables of ``os.environ`` as it is now, until ``install`` is called again,
+    and the limits and umask that the process had when this module was imported. So what a
+    library changes later in one rank alone does not count.
 
     Raises ImportError without underworld3, and Error if its functions are not where
     they are expected, or for a bad ``environment``.
@@ -86,7 +87,9 @@ def install(flat: bool = False, environment: Environment = None) -> None:
     for module, ours in places:
         if not hasattr(module, ours.__name__):
             raise Error(f"{module.__name__} has no {ours.__name__}: not a version of underworld3 that is known")
-    _host = _Host(ranks, extension, flat, words)
+    # It reads files and starts compiler wrappers, which takes longer than a hit.
+    variables_of = getattr(extension, "_petsc_build_env", None)
+    _host = _Host(ranks, extension, flat, words, dict(os.environ if variables_of is None else variables_of()))
     for module, ours in places:
         setattr(module, ours.__name__, ours)
 
@@ -175,7 +178,7 @@ def compile_and_load(modname: str, codeguys: _build.Texts, verbose: bool = False
     comm = _installed().mpi.comm if source_hash and _asked.together else None
     _asked.modname, _asked.together = "", False
     try:
-        # A rank may have other environment variables than the others.
+        # The cache may be switched off on some ranks alone.
         if source_hash and any(mpi.together(comm, lambda: directory is not None)):
             return _obtain(comm, directory, source_hash, modname, codeguys)
         with built(_command(modname, (), codeguys), None, None) as entry:
@@ -223,7 +226,8 @@ def _wish(source_hash: str, modname: str, texts: _build.Texts = ()) -> Command:
 
 
 def _command(modname: str, labels: Sequence[tuple[str, str]], texts: _build.Texts) -> Command:
-    return _build.command(modname, labels, texts, _variables(), KIND, environment=_installed().environment)
+    host = _installed()
+    return _build.command(modname, labels, texts, host.variables, KIND, environment=host.environment)
 
 
 def _remove(cache: Cache, wish: Command) -> None:
@@ -284,12 +288,6 @@ def _installed() -> _Host:
     if _host is None:
         raise Error("jitcache.adapters.underworld3: not installed")
     return _host
-
-
-def _variables() -> dict[str, str]:
-    """Return the environment that underworld3 gives its builds."""
-    own = getattr(_installed().extension, "_petsc_build_env", None)
-    return dict(os.environ if own is None else own())
 
 
 def _is_removed(directory: Path, source_hash: str) -> bool:
