@@ -10,6 +10,7 @@ const (
 	keepsTexts         = true // nolinktexts: texts of links count
 	keepsListings      = true // nolistings: names in folders count
 	keepsEnvironment   = true // noenvironment: variables count
+	keepsSearch        = true // nosearch: of PATH only counts what was found in it
 	keepsNamed         = true // nonamed: variables that no manual names count where a program has the name
 	keepsPlain         = true // noplain: values of variables that are no folders count where a program has the name
 	keepsLibrary       = true // nolibrary: a date is told from other questions of the time by the C library

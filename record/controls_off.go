@@ -13,6 +13,7 @@ var (
 	keepsTexts         = !control.Is("nolinktexts")
 	keepsListings      = !control.Is("nolistings")
 	keepsEnvironment   = !control.Is("noenvironment")
+	keepsSearch        = !control.Is("nosearch")
 	keepsNamed         = !control.Is("nonamed")
 	keepsPlain         = !control.Is("noplain")
 	keepsLibrary       = !control.Is("nolibrary")

@@ -78,7 +78,7 @@ func (l *List) Parts() []Part {
 	environment.number(uint64(l.World.Rule))
 	environment.texts(l.World.Also)
 	for _, v := range l.World.Variables {
-		if v.Name == unsaid {
+		if v.Name == unsaid || v.Name == "PATH" && l.World.bySearch() {
 			continue // says nothing of the result
 		}
 		environment.text(v.Name)

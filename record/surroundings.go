@@ -89,7 +89,14 @@ func (s *Surroundings) differs(w *World) string {
 	if w.Dir != "" && w.Dir != placed(realDir(s.Dir), s.Places) {
 		return s.Dir + ": another folder to work in"
 	}
-	if d := difference(w.Variables, s.variables(w.Rule, w.Also)); d != "" {
+	was, is := w.Variables, s.variables(w.Rule, w.Also)
+	if w.bySearch() {
+		if d := s.searchDiffers(w, was, is); d != "" {
+			return "environment: " + d
+		}
+		was, is = withoutPath(was), withoutPath(is)
+	}
+	if d := difference(was, is); d != "" {
 		return "environment: " + d
 	}
 	none := key.Digest{}

@@ -388,6 +388,7 @@ func (t *taker) also() []string {
 	if keepsNamed {
 		names = append(names, t.named()...)
 	}
+	names = append(names, t.searched()...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
