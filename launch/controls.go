@@ -8,6 +8,7 @@ const (
 	looks     = true // nolooks: a replay looks at what it would overwrite
 	marks     = true // nomarks: in texts, names of places are those of the run that reads them
 	seesTimes = true // anytimes: a time that the command has given a file is missed in a replay
+	seesGiven = true // anygiven: a group or an access list that the command has given a file is missed in a replay
 	tells     = true // notells: a command that prints to a terminal is told so
 	remembers = true // noremembered: a command that cannot be kept is not observed again at once
 	forgets   = true // noforgotten: a command that could not be kept is observed again if it would run other programs

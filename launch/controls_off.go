@@ -11,6 +11,7 @@ var (
 	looks     = !control.Is("nolooks")
 	marks     = !control.Is("nomarks")
 	seesTimes = !control.Is("anytimes")
+	seesGiven = !control.Is("anygiven")
 	tells     = !control.Is("notells")
 	remembers = !control.Is("noremembered")
 	forgets   = !control.Is("noforgotten")

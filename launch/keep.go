@@ -92,7 +92,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 		list, err = run.Take()
 	}
 	if err == nil {
-		result, err = r.take(rep, list, ran.Began)
+		result, err = r.take(&run, list, ran.Began)
 	}
 	why := store.None
 	if err == nil {
@@ -167,8 +167,8 @@ func appendJSON(b []byte, s string) []byte {
 // ---- what the command has left
 
 // take makes a result of the files that the command has left and of what it has printed.
-func (r *Request) take(rep *observe.Report, list *record.List, began time.Time) (*result, error) {
-	t := taker{request: r, began: began}
+func (r *Request) take(run *record.Run, list *record.List, began time.Time) (*result, error) {
+	t, rep := taker{request: r, outputs: run.Outputs, began: began}, run.Report
 	for i := range rep.Files {
 		if err := t.file(&rep.Files[i]); err != nil {
 			return nil, err
@@ -190,7 +190,9 @@ func (r *Request) take(rep *observe.Report, list *record.List, began time.Time) 
 type taker struct {
 	request *Request
 	result  result
+	outputs map[string]record.Output
 	stats   []unix.Stat_t // of the outputs
+	into    []bool        // whether what stood there was written into
 	began   time.Time     // when the command was started
 	inline  int64         // bytes of content that go into the result itself
 	both    bool          // an output was named by a relative and an absolute path
@@ -231,11 +233,12 @@ func (t *taker) file(f *observe.File) error {
 	default:
 		return request.Refuse(f.Path, "is neither file nor folder nor link")
 	}
-	if why := cmp.Or(unusual(f.Path, &st), t.dated(&st)); why != "" {
+	into := f.How&observe.Replaced != 0 && f.How&observe.InPlace != 0
+	if why := cmp.Or(unusual(f.Path, &st), given(f.Path, &st, into), t.dated(&st), t.placed(&o, f, &st)); why != "" {
 		return request.Refuse(f.Path, why)
 	}
 	t.result.outputs = append(t.result.outputs, o)
-	t.stats = append(t.stats, st)
+	t.stats, t.into = append(t.stats, st), append(t.into, into)
 	return t.content(f.Path)
 }
 
@@ -253,7 +256,7 @@ func unusual(path string, st *unix.Stat_t) string {
 		return "has attributes that cannot be read"
 	}
 	for _, name := range strings.Split(string(buffer[:max(n, 0)]), "\x00") {
-		// The system gives these to each file by itself.
+		// The system gives these to each file by itself. Access lists: given.
 		if name != "" && name != "security.selinux" && !strings.HasPrefix(name, "system.posix_acl_") {
 			return "has extended attributes"
 		}
@@ -267,7 +270,7 @@ func unusual(path string, st *unix.Stat_t) string {
 func (t *taker) dated(st *unix.Stat_t) string {
 	const rounded = 2 * time.Second // some file systems have no fractions
 	age := time.Duration(st.Ctim.Nano() - st.Mtim.Nano())
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || !seesTimes || age >= 0 && age <= time.Since(t.began)+rounded {
+	if !seesTimes || age >= 0 && age <= time.Since(t.began)+rounded {
 		return ""
 	}
 	return "has a time that the command gave it"
@@ -355,7 +358,9 @@ func (t *taker) settle() error {
 		outputs = append(outputs, o)
 	}
 	for i := range old {
-		if id := (file{t.stats[i].Dev, t.stats[i].Ino}); old[i].kind == regular && uint64(t.stats[i].Nlink) != names[id] {
+		id := file{t.stats[i].Dev, t.stats[i].Ino}
+		kept := t.into[i] && names[id] == 1 // what is written into keeps its names
+		if old[i].kind == regular && uint64(t.stats[i].Nlink) != names[id] && !kept {
 			return request.Refuse(old[i].path, "has other names, which the command did not make")
 		}
 	}

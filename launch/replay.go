@@ -19,13 +19,18 @@ type replay struct {
 	places []record.Place
 	paths  []string // of the outputs, here
 	drafts []string // their drafts, until they have their names; "" for none
-	stands []bool   // whether a file is at the path
+	stands []bool   // whether a file or folder is at the path
+	into   []*over  // of files that are written into, nil for others
 	made   []string // folders
 }
 
+// over is a file that stands, and is written into.
+type over struct{ was, mode uint32 }
+
 // files puts the files in place.
 func (r *result) files(places []record.Place) error {
-	p := &replay{result: r, places: places, paths: make([]string, len(r.outputs)), drafts: make([]string, len(r.outputs)), stands: make([]bool, len(r.outputs))}
+	n := len(r.outputs)
+	p := &replay{result: r, places: places, paths: make([]string, n), drafts: make([]string, n), stands: make([]bool, n), into: make([]*over, n)}
 	for i := range r.outputs {
 		p.paths[i] = record.Unmark(r.outputs[i].path, places)
 		if err := p.fits(i); err != nil && looks {
@@ -38,17 +43,63 @@ func (r *result) files(places []record.Place) error {
 			return err
 		}
 	}
+	if err := p.putAll(); err != nil {
+		p.undo()
+		return err
+	}
+	return nil
+}
+
+// putAll puts all files in place, in their order.
+func (p *replay) putAll() error {
+	late := false // a file was written just now: the drafts are older, and the times of what follows are to be later
 	for i, draft := range p.drafts {
-		if draft == "" {
+		var err error
+		switch {
+		case p.into[i] != nil:
+			err, late = p.writeInto(i), true
+		case draft == "":
 			continue
+		default:
+			if late {
+				now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
+				unix.UtimesNanoAt(unix.AT_FDCWD, draft, now, unix.AT_SYMLINK_NOFOLLOW)
+			}
+			err = put(draft, p.paths[i], p.stands[i])
 		}
-		if err := put(draft, p.paths[i], p.stands[i]); err != nil {
-			p.undo()
+		if err != nil {
 			return fmt.Errorf("%s: %w", p.paths[i], err)
 		}
 		p.drafts[i] = ""
 	}
 	return nil
+}
+
+// writeInto writes an output into the file that stands at its path.
+func (p *replay) writeInto(i int) error {
+	fd, err := unix.Open(p.paths[i], unix.O_WRONLY|unix.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	err = p.content(fd, &p.result.outputs[i])
+	if into := p.into[i]; err == nil && into.mode != into.was {
+		err = unix.Fchmod(fd, into.mode)
+	}
+	if e := unix.Close(fd); err == nil {
+		err = e
+	}
+	return err
+}
+
+// content writes the content of an output, with the names of this run.
+func (p *replay) content(fd int, o *output) error {
+	return p.result.each(o, func(part []byte) error {
+		if o.marked {
+			part = []byte(record.Unmark(string(part), p.places))
+		}
+		_, err := writeAll(fd, part)
+		return err
+	})
 }
 
 // put gives a draft its name. If another file stands there, the two are exchanged, and the
@@ -78,29 +129,42 @@ func (p *replay) fits(i int) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w", p.paths[i], err)
+	case o.kind == folder && st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		p.stands[i] = true
+		return nil
 	case o.kind == folder:
 		return fmt.Errorf("%s: is there already", p.paths[i])
 	case o.kind == link && st.Mode&unix.S_IFMT == unix.S_IFLNK:
 		return nil
 	case o.kind == link || st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return fmt.Errorf("%s: is something else than a file", p.paths[i])
-	case st.Nlink > 1:
-		return fmt.Errorf("%s: has other names", p.paths[i])
-	case st.Mode&0o7777 != o.mode || int(st.Uid) != os.Geteuid():
-		return fmt.Errorf("%s: has another owner or other permissions than the command leaves", p.paths[i])
 	}
 	for k := range p.result.inputs {
-		if in := &p.result.inputs[k].Stamp; in.Ino == st.Ino && in.Dev == unix.Mkdev(unix.Major(st.Dev), unix.Minor(st.Dev)) {
+		f := &p.result.inputs[k]
+		itself := o.counts && filepath.Base(f.Path) == filepath.Base(p.paths[i])
+		if in := &f.Stamp; in.Ino == st.Ino && in.Dev == unix.Mkdev(unix.Major(st.Dev), unix.Minor(st.Dev)) && !itself {
 			return fmt.Errorf("%s: is what the command reads", p.paths[i])
 		}
 	}
 	p.stands[i] = true
+	if o.kind == regular && o.inPlace(&st) {
+		mode, known := o.over(st.Mode & 0o7777)
+		if !known || unix.Faccessat(unix.AT_FDCWD, p.paths[i], unix.W_OK, unix.AT_EACCESS) != nil {
+			return fmt.Errorf("%s: has other permissions than the command had found", p.paths[i])
+		}
+		p.into[i] = &over{st.Mode & 0o7777, mode}
+	} else if int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s: has another owner than the command leaves", p.paths[i])
+	}
 	return nil
 }
 
 // draft makes an output under a temporary name beside its path.
 func (p *replay) draft(i int) error {
 	o, path := &p.result.outputs[i], p.paths[i]
+	if p.into[i] != nil || o.kind == folder && p.stands[i] {
+		return nil
+	}
 	if o.kind == folder {
 		if err := unix.Mkdir(path, o.mode); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -143,13 +207,7 @@ func (p *replay) write(draft string, o *output) error {
 	if err != nil {
 		return err
 	}
-	err = p.result.each(o, func(part []byte) error {
-		if o.marked {
-			part = []byte(record.Unmark(string(part), p.places))
-		}
-		_, err := writeAll(fd, part)
-		return err
-	})
+	err = p.content(fd, o)
 	var st unix.Stat_t
 	if err == nil {
 		err = unix.Fstat(fd, &st)

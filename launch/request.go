@@ -14,7 +14,7 @@ import (
 
 // schema is a component of every request. It changes when the same command is to have another
 // result, or when lists or results of an older version lacked something.
-const schema = "run 7"
+const schema = "run 8"
 
 // kind is the kind of the entries.
 const kind = "run"

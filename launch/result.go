@@ -41,11 +41,19 @@ const (
 type output struct {
 	kind   byte
 	path   string // as the command named it; it may begin with the name of a place
-	mode   uint32 // permissions
+	mode   uint32 // permissions, where nothing stands
 	text   string // of a link
 	twin   int    // index of the output that it is another name of
 	marked bool   // the content has names of places
 	data   []byte
+
+	// Of a file: how it came to its place; the permissions that it would have if nobody had set them;
+	// whether somebody has; whether he adds to those that the file has; and whether the command reads
+	// what stands there.
+	placement   record.Placement
+	asked       uint32
+	moded, adds bool
+	counts      bool
 
 	// Of a large file, whose content is not here (pieces.go).
 	source *source      // has it, before it is stored
@@ -62,7 +70,18 @@ type chunk struct {
 // A result as bytes: docs/format.md, "Results of commands". Numbers are varints,
 // texts have their size in front. Contents come last, in the order of outputs, then
 // of chunks.
-const magic = "jcrun\x00\x00\x02"
+const magic = "jcrun\x00\x00\x03"
+
+// manner is a number that holds the placement, and three bits.
+func (o *output) manner() uint64 {
+	return uint64(o.placement) | setsPermissions*flag(o.moded) | addsPermissions*flag(o.adds) | readsBefore*flag(o.counts)
+}
+
+const (
+	setsPermissions = 4
+	addsPermissions = 8
+	readsBefore     = 16
+)
 
 var errResult = errors.New("result: malformed")
 
@@ -84,7 +103,7 @@ func (r *result) append(b []byte) []byte {
 	for i := range r.outputs {
 		o := &r.outputs[i]
 		b = appendText(append(b, o.kind), o.path)
-		for _, n := range []uint64{uint64(o.mode), uint64(o.twin), flag(o.marked), uint64(len(o.data))} {
+		for _, n := range []uint64{uint64(o.mode), uint64(o.twin), flag(o.marked), uint64(len(o.data)), o.manner(), uint64(o.asked)} {
 			b = binary.AppendUvarint(b, n)
 		}
 		b = appendText(b, o.text)
@@ -163,8 +182,11 @@ func parse(b []byte) (*result, error) {
 		o.kind, o.path = d.letter(), d.text()
 		o.mode, o.twin, o.marked = uint32(d.number()), int(d.number()), d.number() != 0
 		sizes[i] = d.number()
-		o.text = d.text()
-		if o.mode&^0o1777 != 0 { // set-id bits are never kept
+		manner := d.number()
+		o.asked, o.text = uint32(d.number()), d.text()
+		o.placement, o.moded, o.adds = record.Placement(manner&3), manner&setsPermissions != 0, manner&addsPermissions != 0
+		o.counts = manner&readsBefore != 0
+		if (o.mode|o.asked)&^0o1777 != 0 || manner > 31 || o.placement > record.InPlaceIfEmpty { // set-id bits are never kept
 			return nil, errResult
 		}
 		if o.kind == twin && (o.twin < 0 || o.twin >= i || r.outputs[o.twin].kind != regular) {

@@ -2,7 +2,9 @@ package observe
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
 )
 
 // changes plays a scene of tests/observe/c/changes.c.
@@ -114,4 +116,44 @@ func TestChangeThatIsRefusedIsNone(t *testing.T) {
 		}
 		r.uses(t, UseDenied)
 	})
+}
+
+//jitcache:control JO_CONTROL_STOOD
+func TestContentThatIsReadAndThenWrittenOverIsInTheReport(t *testing.T) {
+	for _, script := range []string{
+		"read x < f; echo new > f", "read x < f; rm f; echo new > f", "read x < f; echo new > g; mv g f",
+	} {
+		dir := t.TempDir()
+		put(t, dir+"/f", "old\n")
+		time.Sleep(60 * time.Millisecond) // until its stamp would do
+		r := sh(t, dir, script)
+		if n := r.named(dir + "/f"); n == nil || string(n.Content) != "old\n" {
+			t.Errorf("%s: %+v", script, n)
+		}
+	}
+}
+
+func TestWayInWhichAFileIsOpenedToBeWrittenIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"into", "anew", "moved", "set"} {
+		put(t, dir+"/"+name, "old\n")
+	}
+	os.Chmod(dir+"/into", 0o640)
+	r := sh(t, dir, "umask 0; echo x > into; rm anew; echo x > anew; echo x > t; mv t moved; echo x > set; chmod 600 set; echo x > made")
+	want := map[string]Written{
+		"into": Replaced | InPlace, "anew": Replaced, "moved": Replaced, "set": Replaced | InPlace | Moded, "made": Created | InPlace,
+	}
+	for _, f := range r.Files {
+		name := filepath.Base(f.Path)
+		if how, ok := want[name]; ok && f.How != how {
+			t.Errorf("%s: %b, want %b", name, f.How, how)
+		}
+		if name == "into" && (f.Asked != 0o666 || f.OverMode != 0o640 || int(f.OverGroup) != os.Getegid()) {
+			t.Errorf("%+v", f)
+		}
+		delete(want, name)
+	}
+	if len(want) != 0 {
+		t.Error(want)
+	}
 }

@@ -120,7 +120,7 @@ func (r *Report) named(path string) *Name {
 func (r *Report) file(path string) Written {
 	for _, f := range r.Files {
 		if f.Path == path {
-			return f.How &^ Added
+			return f.How &^ (Added | InPlace | Moded)
 		}
 	}
 	return 0

@@ -38,6 +38,8 @@ const (
 	Removed                      // it is gone
 	Folder                       // it is a folder
 	Added                        // it was opened in a way that would have added to an existing file
+	InPlace                      // it was opened in a way that empties a file that stands there, and keeps it
+	Moded                        // its permissions were set after it was made
 )
 
 // Use is something that the tree used and that no name shows.
@@ -136,7 +138,15 @@ type File struct {
 	// Relative and Absolute as all its names had them.
 	Name string
 	Form Bits
+	// Asked has the permissions that the call asked for which made the file, Unasked if that call
+	// could only open one that stands.
+	Asked uint32
+	// OverMode and OverGroup are permissions and group of what stood there, if it was emptied and kept.
+	OverMode, OverGroup uint32
 }
+
+// Unasked as File.Asked.
+const Unasked = 0xffff
 
 // Used is a use, the programs that had it, and a detail.
 type Used struct {
@@ -319,7 +329,9 @@ func (p *parser) record(letter byte, d *decoder) bool {
 	case 'W':
 		how := d.u32()
 		form := Bits(how) & (Relative | Absolute)
-		r.Files = append(r.Files, File{Path: d.text(), How: Written(how &^ uint32(form)), Name: d.text(), Form: form})
+		f := File{How: Written(how &^ uint32(form)), Form: form, Asked: d.u32(), OverMode: d.u32(), OverGroup: d.u32()}
+		f.Path, f.Name = d.text(), d.text()
+		r.Files = append(r.Files, f)
 	case 'U':
 		u := Used{Use: Use(d.u32()), Programs: d.u64()}
 		u.Detail = d.text()

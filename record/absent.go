@@ -132,9 +132,13 @@ func (t *taker) settle(f *Folder) error {
 		if listed && !there[name] {
 			continue
 		}
-		if t.status.At(ended(full+"/"+name), unix.AT_SYMLINK_NOFOLLOW) != syscall.ENOENT && !t.isMade(full+"/"+name) {
+		if t.status.At(ended(full+"/"+name), unix.AT_SYMLINK_NOFOLLOW) == syscall.ENOENT {
+			continue
+		}
+		if !t.isMade(full + "/" + name) {
 			return request.Refuse(f.Path+"/"+name, "appeared meanwhile")
 		}
+		stamp.Mount = noMount // this stamp is that of the folder with the name in it
 	}
 	if f.Flags&Listed != 0 {
 		names, err := readNames(full)

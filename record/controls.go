@@ -38,6 +38,8 @@ const (
 	keepsCompiled      = true // nocompiled: what Python has made of its sources counts for others
 	keepsScratch       = true // noscratch: names of what was made and removed count as absent
 	keepsAdded         = true // noadded: files to which known programs would add count as absent
+	keepsStood         = true // nostood: what was read and then written over counts by its content
+	keepsPlacements    = true // noplacement: whether a command writes into what stands, or replaces it, counts
 	seesCompilers      = true // nocompilers: a .pyc that is made for others counts as an output
 	seesRemovals       = true // noremovals: what somebody else has removed that the command had made is missed
 	keepsShared        = true // noshared: programs that share a bit have the excuses of all of them only

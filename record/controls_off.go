@@ -41,6 +41,8 @@ var (
 	keepsCompiled      = !control.Is("nocompiled")
 	keepsScratch       = !control.Is("noscratch")
 	keepsAdded         = !control.Is("noadded")
+	keepsStood         = !control.Is("nostood")
+	keepsPlacements    = !control.Is("noplacement")
 	seesCompilers      = !control.Is("nocompilers")
 	seesRemovals       = !control.Is("noremovals")
 	keepsShared        = !control.Is("noshared")

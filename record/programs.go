@@ -32,6 +32,8 @@ const (
 	driving   = 1 << iota // take a user's options
 	compiling             // read sources
 	linking               // read libraries to link them
+	removing              // remove their output if it stands and is not empty (strace, binutils 2.40)
+	opening               // open their output if it stands, and remove it unread (strace, LLD 14, mold 1.10)
 
 	// The following may obey any variable.
 	making    // start other programs
@@ -50,11 +52,11 @@ var families = []family{
 		"COLLECT_GCC", driving | compiling,
 	},
 	{[]string{"collect2"}, "COLLECT_GCC", linking},
-	{[]string{"as", "gas"}, "GNU assembler", 0},
-	{[]string{"ld", "ld.bfd", "ld.gold", "gold"}, "COLLECT_NO_DEMANGLE", linking},
+	{[]string{"as", "gas"}, "GNU assembler", removing},
+	{[]string{"ld", "ld.bfd", "ld.gold", "gold"}, "COLLECT_NO_DEMANGLE", linking | removing},
 	{[]string{"clang", "clang++"}, clangMarker, driving | compiling},
-	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking},
-	{[]string{"mold"}, "MOLD_", driving | linking},
+	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking | opening},
+	{[]string{"mold"}, "MOLD_", driving | linking | opening},
 	// Open MPI's wrapper (MPICH's is a script). A file says how the names of its variables
 	// begin, so it may obey any. Only what it does at its start is known.
 	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "opal_install_dirs", wrapping},

@@ -12,16 +12,20 @@ import (
 
 // replaced notes a name that the command looked at and later made, replaced or removed
 // itself. What stood there before does not count if it was only looked at: compilers stat
-// their output first. A file that was read is refused. A name that was absent and is absent
-// again counts: a program that finds a lock file waits.
+// their output first. What was read counts (overwrite), and so does that there was nothing to
+// read. A name that was absent and is absent again counts: a program that finds a lock file waits.
 func (t *taker) replaced(n *observe.Name) error {
 	if n.Mode&unix.S_IFMT == unix.S_IFDIR {
 		return nil
 	}
-	if n.Mode != 0 && n.Bits&(observe.Read|observe.Ran) != 0 {
-		return request.Refuse(n.Path, "is read, and then written")
+	reads := n.Bits&observe.Ran != 0 || n.Bits&observe.Read != 0 && n.Readers&^t.known.openers != 0
+	if n.Mode != 0 && reads {
+		return t.overwrite(n)
 	}
-	if n.Mode == 0 && n.Errno == syscall.ENOENT && t.status.At(ended(n.Path), unix.AT_SYMLINK_NOFOLLOW) == syscall.ENOENT {
+	if n.Statted&t.known.removers != 0 {
+		t.removed[t.writtenAt(n)] = true
+	}
+	if n.Mode == 0 && n.Errno == syscall.ENOENT && (reads || t.status.At(ended(n.Path), unix.AT_SYMLINK_NOFOLLOW) == syscall.ENOENT) {
 		for _, path := range t.forms(n) {
 			t.absent[path] = true
 		}
@@ -62,8 +66,8 @@ func (t *taker) places() {
 	}
 	for i := range t.run.Report.Files {
 		f := &t.run.Report.Files[i]
-		// gcc adds to the file of -fopt-info.
-		if !t.known.unknown && (f.How&observe.Added == 0 || !keepsAdded) {
+		// gcc adds to the file of -fopt-info. A file that is only opened if it stands counts too.
+		if adds := f.How&observe.Added != 0 && keepsAdded; !t.known.unknown && !adds && f.Asked != observe.Unasked {
 			continue
 		}
 		mode := uint32(0)

@@ -41,6 +41,9 @@ type Run struct {
 	Timeless bool
 	// Terminal: the command was told that it prints to a terminal.
 	Terminal bool
+	// Outputs says how the files that the command has left came to their places, by their paths
+	// without links. Take fills it.
+	Outputs map[string]Output
 	// Compiler is set if the program is one of our own with a compiler inside.
 	Compiler *Compiler
 }
@@ -50,7 +53,7 @@ type Run struct {
 func (r *Run) Take() (*List, error) {
 	t := taker{
 		run: r, list: &List{}, folders: map[string]int{}, absent: map[string]bool{}, made: map[string]bool{},
-		reals: map[string]string{}, included: map[string]bool{},
+		reals: map[string]string{}, included: map[string]bool{}, overwritten: map[string]bool{}, removed: map[string]bool{},
 	}
 	for _, f := range r.Report.Files {
 		t.made[f.Path] = true
@@ -79,11 +82,14 @@ type taker struct {
 	compiles *bool           // whether py_compile was loaded, once known
 	compiled map[string]bool // the sources that Python imports or runs, without the .py
 
-	made     map[string]bool   // files that the command wrote, by their paths without links
-	reals    map[string]string // folders to their paths without links, "" for absent ones
-	beside   bool              // a path through the private folder led out of it
-	zone     uint64            // programs that have turned a time into a date
-	included map[string]bool   // files whose identity with others may count, see twins.go
+	made   map[string]bool   // files that the command wrote, by their paths without links
+	reals  map[string]string // folders to their paths without links, "" for absent ones
+	beside bool              // a path through the private folder led out of it
+	zone   uint64            // programs that have turned a time into a date
+	// Files that the command wrote, by their paths without links: what stood there was read before; or
+	// was looked at by a program that removes it unless it is empty.
+	overwritten, removed map[string]bool
+	included             map[string]bool // files whose identity with others may count, see twins.go
 }
 
 func (t *taker) all() error {
@@ -109,6 +115,7 @@ func (t *taker) all() error {
 		}
 	}
 	t.places()
+	t.placements()
 	if err := t.loader(); err != nil {
 		return err
 	}

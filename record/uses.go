@@ -28,6 +28,8 @@ type programs struct {
 	wrappers  uint64 // Open MPI's
 	starters  uint64 // they may obey any variable, and use the clock for themselves: wrappers, make
 	followers uint64 // they read what compilers have preprocessed
+	removers  uint64 // they remove their output if it stands, and is not empty
+	openers   uint64 // they open their output if it stands, remove it, and read nothing of it
 	clearers  uint64 // they list the folder for temporary files, to remove theirs
 	shells    uint64
 	python    uint64
@@ -80,10 +82,10 @@ func (t *taker) programs() programs {
 const excuses = 8
 
 // masks returns the masks that programsOf fills, the excuses first.
-func (p *programs) masks() [12]*uint64 {
-	return [12]*uint64{
+func (p *programs) masks() [14]*uint64 {
+	return [14]*uint64{
 		&p.known, &p.linkers, &p.wrappers, &p.starters, &p.followers, &p.clearers, &p.shells, &p.python,
-		&p.drivers, &p.compilers, &p.clang, &p.dates,
+		&p.drivers, &p.compilers, &p.clang, &p.dates, &p.removers, &p.openers,
 	}
 }
 
@@ -137,6 +139,12 @@ func (p *programs) mark(f *family, name string, bit uint64) {
 	}
 	if f.does&compiling != 0 {
 		p.compilers |= bit
+	}
+	if f.does&removing != 0 {
+		p.removers |= bit
+	}
+	if f.does&opening != 0 {
+		p.openers |= bit
 	}
 	if f.marker == clangMarker {
 		p.clang |= bit

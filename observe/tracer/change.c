@@ -41,13 +41,27 @@ static int wait_for(jo_process *p, int class, const jo_path *path, const char *r
 	return 1;
 }
 
-int jo_change_open(jo_process *p, const jo_path *path, int flags)
+/* stands is called before the tree changes what is at a path for the first time. If the tree has read
+ * it, its content is an input, and will be gone. */
+static void stands(const char *real)
+{
+	struct stat st;
+	size_t at = 0;
+	if (JO_WITHOUT(STOOD) || lstat(real, &st) != 0 || !S_ISREG(st.st_mode) || jo_written_in(real) != 0)
+		return;
+	for (jo_name *name; (name = jo_name_next(&at)) != NULL;)
+		if (name->stamp.ino == st.st_ino && name->stamp.dev == st.st_dev && name->stamp.mode != 0)
+			jo_look_keep(name);
+}
+
+int jo_change_open(jo_process *p, const jo_path *path, int flags, uint32_t mode)
 {
 	/* The file has no name until it is linked, but the call looks for the folder. */
 	if ((flags & O_TMPFILE) == O_TMPFILE) {
 		jo_look_at(p, path, JO_LOOKED);
 		return 0;
 	}
+	char real[JO_PATH];
 	unsigned type = jo_real_type(path->text, (flags & O_NOFOLLOW) == 0);
 	/* An existing file is an input, because its old content is read or remains, unless
 	 * O_TRUNC empties it. */
@@ -55,7 +69,10 @@ int jo_change_open(jo_process *p, const jo_path *path, int flags)
 		jo_look_open(p, path, JO_READ);
 	if (!wait_for(p, JO_CALL_OPEN, path, jo_real(path->text)))
 		return 0;
+	if (type == S_IFREG)
+		stands(jo_real_end(path->text, 0, real) ? real : path->text);
 	p->pending.flags = flags;
+	p->pending.mode = flags & O_CREAT ? mode & 07777 : JO_UNASKED;
 	p->pending.existed = (int)type;
 	return 1;
 }
@@ -65,6 +82,7 @@ int jo_change_name(jo_process *p, int class, const jo_path *path)
 	jo_look_link(p, path, 0);
 	if (!wait_for(p, class, path, jo_real(path->text)))
 		return 0;
+	stands(p->pending.real);
 	p->pending.existed = (int)jo_real_type(path->text, 0);
 	return 1;
 }
@@ -80,18 +98,24 @@ int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *
 		jo_look_link(p, to, 0); /* the new name must not exist */
 	if (!wait_for(p, class, to, jo_real(to->text)))
 		return 0;
+	stands(p->pending.real);
 	p->pending.existed = (int)jo_real_type(to->text, 0);
 	const char *real = from == NULL || class != JO_CALL_RENAME ? NULL : jo_real(from->text);
 	if (real != NULL)
 		p->pending.real_from = copied(real);
+	if (p->pending.real_from != NULL)
+		stands(p->pending.real_from);
 	return class != JO_CALL_RENAME || real != NULL;
 }
 
-int jo_change_file(jo_process *p, const jo_path *path, int follow)
+int jo_change_file(jo_process *p, const jo_path *path, int follow, uint32_t set)
 {
 	char end[JO_PATH];
 	const char *real = !follow ? jo_real(path->text) : jo_real_end(path->text, 0, end) ? end : NULL;
-	return wait_for(p, JO_CALL_CHANGE, path, real);
+	if (!wait_for(p, JO_CALL_CHANGE, path, real))
+		return 0;
+	p->pending.mode = set;
+	return 1;
 }
 
 /* file_of returns the path of a descriptor's file, NULL if it has none. */
@@ -103,12 +127,15 @@ static const char *file_of(jo_process *p, int fd, char *real)
 	return n < 0 || real[0] != '/' || jo_real_type(real, 0) == 0 ? NULL : real;
 }
 
-int jo_change_descriptor(jo_process *p, int fd)
+int jo_change_descriptor(jo_process *p, int fd, uint32_t set)
 {
 	jo_path path = {.form = JO_ABSOLUTE};
 	if (JO_WITHOUT(DESCRIPTORS) || file_of(p, fd, path.text) == NULL)
 		return 0;
-	return wait_for(p, JO_CALL_CHANGE, &path, path.text);
+	if (!wait_for(p, JO_CALL_CHANGE, &path, path.text))
+		return 0;
+	p->pending.mode = set;
+	return 1;
 }
 
 int jo_change_folder(jo_process *p, const jo_path *path)
@@ -145,12 +172,13 @@ static void made(const char *real, int existed, int folder)
 	if (before & (JO_REPLACED | JO_CHANGED))
 		anew = 0;
 	jo_write(real, (anew ? JO_CREATED : JO_REPLACED) | (folder ? JO_FOLDER : 0),
-		JO_REMOVED | (folder ? 0 : JO_FOLDER));
+		JO_REMOVED | JO_INPLACE | (folder ? 0 : JO_FOLDER));
 }
 
 static void removed(const char *real)
 {
-	jo_write(real, JO_REMOVED | (jo_written_in(real) & JO_CREATED ? JO_CREATED : JO_REPLACED), 0);
+	jo_write(real, JO_REMOVED | (jo_written_in(real) & JO_CREATED ? JO_CREATED : JO_REPLACED),
+		JO_INPLACE | JO_MODED);
 }
 
 /* of_itself reports whether a path is in the folder of a process of the tree in /proc. The
@@ -161,12 +189,30 @@ static int of_itself(const char *real)
 	return sscanf(real, "/proc/%ld/", &id) == 1 && jo_process_was((pid_t)id);
 }
 
-static void changed(const char *real)
+/* changed: set is JO_MODED if the permissions have changed, else 0. */
+static void changed(const char *real, uint32_t set)
 {
 	if (of_itself(real))
 		return;
 	if ((jo_written_in(real) & (JO_CREATED | JO_REPLACED)) == 0)
 		jo_write(real, JO_CHANGED, 0);
+	else if (set != 0 && jo_written(real) != 0)
+		jo_write(real, set, 0);
+}
+
+/* in_place notes that the tree has emptied a file that stands, or has made one in a way that would
+ * have emptied it. before has the bits of the file before the call. */
+static void in_place(const char *real, const jo_pending *w, uint32_t before)
+{
+	struct stat st;
+	if (before == 0 && (w->flags & (O_TRUNC | O_EXCL)) == O_TRUNC)
+		jo_write(real, JO_INPLACE, 0);
+	else if ((before & JO_REMOVED) == 0)
+		jo_write(real, before & JO_INPLACE, 0);
+	if (before == 0 && w->existed != 0 && stat(real, &st) == 0)
+		jo_write_over(real, st.st_mode & 07777, st.st_gid);
+	if (before == 0 || (before & JO_REMOVED) != 0)
+		jo_write_asked(real, w->mode);
 }
 
 /* opened notes a file that was opened for writing. */
@@ -177,14 +223,17 @@ static void opened(jo_process *p, const jo_pending *w, int fd)
 	const char *real = file_of(p, fd, buffer);
 	if (real == NULL || jo_real_type(real, 0) != S_IFREG)
 		return;
+	uint32_t before = jo_written(real);
 	if (w->existed == 0) {
 		if (jo_written(real) == 0 && (w->flags & (O_TRUNC | O_EXCL)) == 0)
 			jo_write(real, JO_ADDED, 0);
 		made(real, 0, 0);
-	} else if (w->flags & O_TRUNC)
+		in_place(real, w, before);
+	} else if (w->flags & O_TRUNC) {
 		made(real, S_IFREG, 0);
-	else if ((w->flags & O_ACCMODE) != O_RDONLY)
-		changed(real);
+		in_place(real, w, before);
+	} else if ((w->flags & O_ACCMODE) != O_RDONLY)
+		changed(real, 0);
 	jo_write_name(real, w->path, w->form);
 }
 
@@ -267,7 +316,7 @@ void jo_change_result(jo_process *p, int64_t result)
 		jo_real_moved(w->existed == S_IFDIR);
 		break;
 	case JO_CALL_RENAME: renamed(w); break;
-	case JO_CALL_CHANGE: changed(w->real); break;
+	case JO_CALL_CHANGE: changed(w->real, w->mode); break;
 	case JO_CALL_CHDIR: entered(p, w); break;
 	default: break;
 	}

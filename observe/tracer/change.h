@@ -11,8 +11,9 @@
 /* Each of these runs before the call. It returns 1 if the tracer must also stop at the
  * call's end. class is that of the call. */
 
-/* jo_change_open: the process opens a file in a way that may create or change it. */
-int jo_change_open(jo_process *p, const jo_path *path, int flags);
+/* jo_change_open: the process opens a file in a way that may create or change it. mode has the
+ * permissions of a file that it creates. */
+int jo_change_open(jo_process *p, const jo_path *path, int flags, uint32_t mode);
 
 /* jo_change_name: the process makes or removes a name. */
 int jo_change_name(jo_process *p, int class, const jo_path *path);
@@ -21,11 +22,12 @@ int jo_change_name(jo_process *p, int class, const jo_path *path);
  * link, its target gets the name. from is NULL if the file has no name yet. */
 int jo_change_two(jo_process *p, int class, const jo_path *from, const jo_path *to, int follow);
 
-/* jo_change_file: the process changes the mode, owner, times, size or attributes of a file. */
-int jo_change_file(jo_process *p, const jo_path *path, int follow);
+/* jo_change_file: the process changes the mode, owner, times, size or attributes of a file. set is
+ * JO_MODED if it changes the mode, else 0. */
+int jo_change_file(jo_process *p, const jo_path *path, int follow, uint32_t set);
 
 /* jo_change_descriptor: the same through a descriptor, which may be open for reading only. */
-int jo_change_descriptor(jo_process *p, int fd);
+int jo_change_descriptor(jo_process *p, int fd, uint32_t set);
 
 /* jo_change_folder: the process enters a folder by a path; NULL: the tracer has no name for the
  * folder. jo_change_to_descriptor: it enters one by a descriptor. */

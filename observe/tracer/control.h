@@ -53,6 +53,7 @@ enum jo_control {
 	JO_CONTROL_OVER,        /* the thread that reads notices does not notice that there will be none */
 	JO_CONTROL_QUESTIONS,   /* questions about descriptors that were given are not noticed */
 	JO_CONTROL_IMPORTS,     /* all questions of Python about its sources are taken for its own */
+	JO_CONTROL_STOOD,       /* what the tree has read and then writes over is not kept for the report */
 	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without a vDSO */
 };
 

@@ -24,6 +24,7 @@
 #include "stop.h"
 #include "use.h"
 #include "walk.h"
+#include "written.h"
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
@@ -116,7 +117,7 @@ static int open_to_read(const jo_process *p, const jo_path *path, int flags)
 	return 0;
 }
 
-static int open_call(jo_process *p, const jo_call *c, const uint64_t args[6], int flags)
+static int open_call(jo_process *p, const jo_call *c, const uint64_t args[6], int flags, uint64_t mode)
 {
 	jo_path path;
 	int writes = (flags & O_PATH) == 0 && ((flags & (O_CREAT | O_TRUNC)) || (flags & O_ACCMODE) != O_RDONLY);
@@ -126,7 +127,7 @@ static int open_call(jo_process *p, const jo_call *c, const uint64_t args[6], in
 	if (kind != JO_SOMETHING)
 		return JO_GO_ON;
 	if (writes)
-		return jo_change_open(p, &path, flags);
+		return jo_change_open(p, &path, flags, (uint32_t)mode);
 	return answer(c, args, &path, open_to_read(p, &path, flags));
 }
 
@@ -161,7 +162,7 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
 		no_links(p, c, args);
 	if ((how[2] & BELOW_ROOT) != 0 && !JO_WITHOUT(ROOTS))
 		jo_use(p, JO_USE_UNKNOWN, "openat2 in another root");
-	return open_call(p, c, args, (int)how[0]);
+	return open_call(p, c, args, (int)how[0], how[1]);
 }
 
 /* ---- names */
@@ -267,13 +268,27 @@ static int two_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 	return jo_change_two(p, c->class, a == JO_SOMETHING ? &from : NULL, &to, follow);
 }
 
+/* moded returns JO_MODED for a call that changes permissions, else 0. */
+static uint32_t moded(const jo_call *c)
+{
+	switch (c->nr) {
+#ifdef SYS_chmod
+	case SYS_chmod:
+#endif
+	case SYS_fchmod:
+	case SYS_fchmodat:
+	case 452 /* fchmodat2 */: return JO_MODED;
+	default: return 0;
+	}
+}
+
 static int change_call(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	jo_path path;
 	int follow = c->class == JO_CALL_CHANGE && !flag_of(c, args, AT_SYMLINK_NOFOLLOW);
 	switch (path_of(p, c, args, follow, &path)) {
-	case JO_SOMETHING: return jo_change_file(p, &path, follow);
-	case JO_DESCRIPTOR: return c->folder < 0 ? JO_GO_ON : jo_change_descriptor(p, (int)args[c->folder]);
+	case JO_SOMETHING: return jo_change_file(p, &path, follow, moded(c));
+	case JO_DESCRIPTOR: return c->folder < 0 ? JO_GO_ON : jo_change_descriptor(p, (int)args[c->folder], moded(c));
 	default: return JO_GO_ON;
 	}
 }
@@ -332,9 +347,9 @@ static int handle(jo_process *p, const jo_call *c, const uint64_t args[6])
 {
 	switch (c->class) {
 	case JO_CALL_OPEN:
-	case JO_CALL_OPEN_AT: return open_call(p, c, args, (int)args[c->flags]);
+	case JO_CALL_OPEN_AT: return open_call(p, c, args, (int)args[c->flags], args[c->flags + 1]);
 	case JO_CALL_OPEN_HOW: return open_how_call(p, c, args);
-	case JO_CALL_CREAT: return open_call(p, c, args, O_CREAT | O_WRONLY | O_TRUNC);
+	case JO_CALL_CREAT: return open_call(p, c, args, O_CREAT | O_WRONLY | O_TRUNC, args[1]);
 	case JO_CALL_LOOK:
 	case JO_CALL_LOOK_LINK:
 	case JO_CALL_ACCESS:
@@ -352,7 +367,7 @@ static int handle(jo_process *p, const jo_call *c, const uint64_t args[6])
 	case JO_CALL_LINK: return two_call(p, c, args);
 	case JO_CALL_CHANGE:
 	case JO_CALL_LCHANGE: return change_call(p, c, args);
-	case JO_CALL_FCHANGE: return jo_change_descriptor(p, (int)args[0]);
+	case JO_CALL_FCHANGE: return jo_change_descriptor(p, (int)args[0], moded(c));
 	default: return jo_other_call(p, c, args);
 	}
 }

@@ -102,6 +102,14 @@ static void send(jo_name *name)
 		name->stamp.error = error;
 }
 
+void jo_look_keep(jo_name *name)
+{
+	if ((name->bits & (JO_READ | JO_RUN)) == 0 || (name->bits & (JO_SENT | JO_LARGE)) != 0)
+		return;
+	int error = jo_stamp_send(name->path, name->stamp.size);
+	name->bits |= error == EFBIG ? JO_LARGE : error == 0 ? JO_SENT : 0;
+}
+
 /* own_mode notes a use of the umask: a process that stats one of the tree's own files gets the
  * permissions, which follow from the umask. */
 static void own_mode(const jo_process *p, unsigned mode, uint32_t bits)

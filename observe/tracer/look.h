@@ -17,6 +17,10 @@ int jo_look_at(const jo_process *p, const jo_path *path, uint32_t bits);
  * its descriptor are noted below this path. */
 int jo_look_open(const jo_process *p, const jo_path *path, uint32_t bits);
 
+/* jo_look_keep puts the content of a file into the report, if the tree has read it: it is about to be
+ * written over. */
+void jo_look_keep(struct jo_name *name);
+
 /* jo_look_permit notes whether the process may do something with a path that was looked at: the
  * process asks that, or does it. how is the field of jo_permit (names.h). */
 void jo_look_permit(const jo_path *path, uint32_t how);

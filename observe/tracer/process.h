@@ -12,6 +12,7 @@ typedef struct jo_pending {
 	int class;       /* 0: none */
 	int existed;     /* the type of what was there before the call, 0 for nothing */
 	int flags;       /* of open */
+	uint32_t mode;   /* the permissions that open asks for; of a change JO_MODED, or 0 */
 	uint32_t form;   /* JO_RELATIVE or JO_ABSOLUTE */
 	char *path;      /* malloc'd: as the tree named it */
 	char *real;      /* malloc'd: the same path, with the links among its folders resolved */

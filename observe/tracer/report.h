@@ -14,7 +14,7 @@ enum {
 	JO_NAME = 'N',    /* a name and what was done with it: names.c */
 	JO_CONTENT = 'C', /* path, and the content of a file whose stamp proves nothing */
 	JO_LISTING = 'L', /* path of a folder, and the names in it */
-	JO_WRITTEN = 'W', /* u32 how, path, name: what became of a file, and by which name the tree wrote it */
+	JO_WRITTEN = 'W', /* what became of a file, and by which name the tree wrote it: written.c */
 	JO_USE = 'U',     /* u32 which, u64 programs, detail: a use that no name shows */
 	JO_OUTPUT = 'O',  /* u32 stream, u64 size: how long a stream was; their order is that of the writes */
 	JO_END = 'E',     /* i32 status as of waitpid, u32 errno of execve, u32 flags */

@@ -12,7 +12,8 @@
 typedef struct made {
 	char *real;
 	uint32_t how, forms;
-	char *name; /* as the tree wrote it; NULL: unknown */
+	uint32_t asked, mode, group; /* jo_write_asked, jo_write_over */
+	char *name;                  /* as the tree wrote it; NULL: unknown */
 } made;
 
 static jo_table writes;
@@ -71,6 +72,22 @@ void jo_write(const char *real, uint32_t set, uint32_t clear)
 	made_folders |= (set & JO_FOLDER) != 0;
 }
 
+void jo_write_asked(const char *real, uint32_t mode)
+{
+	made *m = jo_table_find(&writes, real, 0);
+	if (m != NULL)
+		m->asked = mode;
+}
+
+void jo_write_over(const char *real, uint32_t mode, uint32_t group)
+{
+	made *m = jo_table_find(&writes, real, 0);
+	if (m == NULL)
+		return;
+	m->mode = mode;
+	m->group = group;
+}
+
 void jo_write_name(const char *real, const char *name, uint32_t form)
 {
 	made *m = jo_table_find(&writes, real, 0);
@@ -107,6 +124,9 @@ void jo_written_report(void)
 	for (const made *m; (m = jo_table_next(&writes, &at)) != NULL;) {
 		jo_report_begin(JO_WRITTEN);
 		jo_report_u32(m->how | m->forms);
+		jo_report_u32(m->asked);
+		jo_report_u32(m->mode);
+		jo_report_u32(m->group);
 		jo_report_string(m->real, strlen(m->real));
 		jo_report_string(m->name == NULL ? "" : m->name, m->name == NULL ? 0 : strlen(m->name));
 		jo_report_end();

@@ -11,11 +11,20 @@ enum {
 	JO_REMOVED = 1 << 3,  /* it is gone, as far as the tracer knows */
 	JO_FOLDER = 1 << 4,   /* it is a folder */
 	JO_ADDED = 1 << 5,    /* it was opened in a way that would have added to an existing file */
+	JO_INPLACE = 1 << 6,  /* it was opened in a way that empties a file that stands there, and keeps it */
+	JO_MODED = 1 << 7,    /* its permissions were set after it was made */
 };
 
 /* In all of these, real is a path whose folders are no links, and bits are those above. jo_write
  * sets and clears bits of a path. */
 void jo_write(const char *real, uint32_t set, uint32_t clear);
+
+/* jo_write_asked notes the permissions that the call asked for which made a file: JO_UNASKED if it
+ * could only open one that stands. jo_write_over notes what the tree writes over in place: its
+ * permissions and its group. */
+enum { JO_UNASKED = 0xffff };
+void jo_write_asked(const char *real, uint32_t mode);
+void jo_write_over(const char *real, uint32_t mode, uint32_t group);
 
 /* jo_write_name notes the name by which the tree wrote a file: made absolute, and otherwise as
  * the tree wrote it. form is JO_RELATIVE or JO_ABSOLUTE of names.h. */
@@ -36,7 +45,8 @@ void jo_written_moved(const char *from, const char *to, const char *name, uint32
 int jo_wrote_any(void);
 int jo_may_be_written(const char *path);
 
-/* jo_written_report writes the JO_WRITTEN records: the bits, with the forms of the names. */
+/* jo_written_report writes the JO_WRITTEN records: the bits, with the forms of the names, and what the
+ * two functions above have noted. */
 void jo_written_report(void);
 
 #endif
