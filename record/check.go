@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sort"
 	"strings"
 	"syscall"
 	"time"
@@ -37,7 +38,7 @@ func (l *List) Check(now *Surroundings) (state State, why string) {
 	if why := now.differs(&l.World); why != "" {
 		return Changed, why
 	}
-	if !c.files() || !c.folders() || !c.others() || !c.read() || !c.unnamedStill() {
+	if !c.likely() || !c.files(absolute) || !c.folders() || !c.others() || !c.related() || !c.read() || !c.unnamedStill() {
 		return Changed, c.why
 	}
 	if !c.skip {
@@ -59,6 +60,7 @@ type checker struct {
 	why    string
 	// Files and folders about which stat decides nothing: their indices and new stamps.
 	doubtful, listings []restamp
+	compared           int           // how many of the doubtful files were read
 	moved              map[int]inode // folders with OneWith whose inodes are others now
 }
 
@@ -69,6 +71,7 @@ type restamp struct {
 
 func (c *checker) changed(path, why string) bool {
 	c.why = shown(path) + ": " + why
+	c.now.differed = path
 	return false
 }
 
@@ -85,39 +88,64 @@ func (c *checker) path(p string) []byte {
 	return b
 }
 
-func (c *checker) files() bool {
-	for i := range c.list.Files {
-		f := &c.list.Files[i]
-		flags := 0
-		if c.skip && f.Flags&Startup != 0 {
-			continue
-		}
-		if f.Flags&Plain != 0 {
-			flags = unix.AT_SYMLINK_NOFOLLOW
-		}
-		c.status.Expected = f.Stamp.Dev
-		if errno := c.status.At(c.path(f.Path), flags); errno != 0 {
-			return c.changed(f.Path, errno.Error())
-		}
-		now := &c.status.Stamp
-		switch {
-		case f.Stamp.Same(now) && f.Stamp.Proves():
-			// stat succeeds on files that this process may not read.
-			if f.Mode&readable != readable && c.probe(c.buffer) != 0 {
-				return c.changed(f.Path, "cannot be read")
+// likely compares what mostly differs: the file in which the list before this one in the lookup differed,
+// and the files in the command's own folder. Most lists that do not hold need no more.
+func (c *checker) likely() bool {
+	if path := c.now.differed; absolute(path) {
+		i := sort.Search(len(c.list.Files), func(i int) bool { return c.list.Files[i].Path >= path })
+		if i < len(c.list.Files) && c.list.Files[i].Path == path {
+			if !c.file(i) || !c.read() {
+				return false
 			}
-			continue
-		case c.status.Mode() != f.Mode && keepsModes:
-			return c.changed(f.Path, modeChange(f.Mode, c.status.Mode()))
-		case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
-			return c.changed(f.Path, "another modification time")
-		case f.Flags&Owned != 0 && c.status.Owner() != f.Owner:
-			return c.changed(f.Path, "another owner")
-		case now.Size != f.Stamp.Size && f.Flags&Loader == 0:
-			return c.changed(f.Path, "another size")
+			c.doubtful, c.compared = c.doubtful[:0], 0 // files comes to it
 		}
-		c.doubtful = append(c.doubtful, restamp{i, *now})
 	}
+	return c.files(func(path string) bool { return !absolute(path) }) && c.read()
+}
+
+func absolute(path string) bool { return path != "" && path[0] == '/' }
+
+// files compares, of the files of some paths, what stat says.
+func (c *checker) files(of func(path string) bool) bool {
+	for i := range c.list.Files {
+		if of(c.list.Files[i].Path) && !c.file(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *checker) file(i int) bool {
+	f := &c.list.Files[i]
+	flags := 0
+	if c.skip && f.Flags&Startup != 0 {
+		return true
+	}
+	if f.Flags&Plain != 0 {
+		flags = unix.AT_SYMLINK_NOFOLLOW
+	}
+	c.status.Expected = f.Stamp.Dev
+	if errno := c.status.At(c.path(f.Path), flags); errno != 0 {
+		return c.changed(f.Path, errno.Error())
+	}
+	now := &c.status.Stamp
+	switch {
+	case f.Stamp.Same(now) && f.Stamp.Proves():
+		// stat succeeds on files that this process may not read.
+		if f.Mode&readable != readable && c.probe(c.buffer) != 0 {
+			return c.changed(f.Path, "cannot be read")
+		}
+		return true
+	case c.status.Mode() != f.Mode && keepsModes:
+		return c.changed(f.Path, modeChange(f.Mode, c.status.Mode()))
+	case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
+		return c.changed(f.Path, "another modification time")
+	case f.Flags&Owned != 0 && c.status.Owner() != f.Owner:
+		return c.changed(f.Path, "another owner")
+	case now.Size != f.Stamp.Size && f.Flags&Loader == 0:
+		return c.changed(f.Path, "another size")
+	}
+	c.doubtful = append(c.doubtful, restamp{i, *now})
 	return true
 }
 
@@ -309,13 +337,10 @@ func (c *checker) probe(path []byte) syscall.Errno {
 	return errno
 }
 
-// read compares the content of the files about which stat decides nothing.
+// read compares the content of the files about which stat decides nothing, if it was not compared before.
 func (c *checker) read() bool {
-	if !c.related() {
-		return false
-	}
-	for i := range c.doubtful {
-		d := &c.doubtful[i]
+	for ; c.compared < len(c.doubtful); c.compared++ {
+		d := &c.doubtful[c.compared]
 		f := &c.list.Files[d.index]
 		path := unix.ByteSliceToString(c.path(f.Path))
 		var digest key.Digest

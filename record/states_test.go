@@ -246,6 +246,21 @@ func TestReasonOfAMissIsWhatDiffersFromTheStateFiledLast(t *testing.T) {
 	}
 }
 
+// So most lists that do not hold cost little.
+func TestFilesInTheCommandsFolderAreComparedFirst(t *testing.T) {
+	s := newStates(t, newShelf())
+	s.set("inc/a.h", "1")
+	s.set("k.c", "1")
+	l := s.list("1", []string{"inc/a.h", "k.c"})
+	l.Files[0].Path = filepath.Join(s.dir, "inc/a.h")
+	s.add(l)
+	os.Remove(l.Files[0].Path)
+	s.set("k.c", "2")
+	if why := NewSetStore(s.key).Find(s.now()).Why; why != "k.c: another content" {
+		t.Errorf("%q", why)
+	}
+}
+
 // What is in the list holds although other states have been told apart by it meanwhile.
 func TestFileThatAStateDoesNotReadDoesNotMatterToIt(t *testing.T) {
 	s := newStates(t, newShelf())

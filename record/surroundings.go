@@ -30,6 +30,7 @@ type Surroundings struct {
 
 	known    map[string][]Variable // those that count, by rule and what counts beside
 	contents *digests
+	differed string // the path in which the list that was compared last differs, if it was a path
 }
 
 // Notes remember small things from one process to the next. They may forget.
