@@ -35,6 +35,7 @@ const (
 	keepsPrinted       = true // noprinted: the loader's cache counts whole for those who read it themselves
 	keepsTwins         = true // notwins: files of equal content that are one count as one
 	keepsOneFolder     = true // noonefolder: folders that are one count as one
+	keepsMakefiles     = true // nomakefiles: names in a folder for temporary files count for a make that does more than to link
 	keepsCompiled      = true // nocompiled: what Python has made of its sources counts for others
 	keepsScratch       = true // noscratch: names of what was made and removed count as absent
 	keepsAdded         = true // noadded: files to which known programs would add count as absent

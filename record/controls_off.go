@@ -38,6 +38,7 @@ var (
 	keepsPrinted       = !control.Is("noprinted")
 	keepsTwins         = !control.Is("notwins")
 	keepsOneFolder     = !control.Is("noonefolder")
+	keepsMakefiles     = !control.Is("nomakefiles")
 	keepsCompiled      = !control.Is("nocompiled")
 	keepsScratch       = !control.Is("noscratch")
 	keepsAdded         = !control.Is("noadded")

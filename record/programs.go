@@ -60,7 +60,7 @@ var families = []family{
 	// Open MPI's wrapper (MPICH's is a script). A file says how the names of its variables
 	// begin, so it may obey any. Only what it does at its start is known.
 	{[]string{"opal_wrapper", "mpicc", "mpicxx", "mpic++", "mpifort"}, "opal_install_dirs", wrapping},
-	// Starts what a makefile says, by the times of files; gcc runs it for -flto=auto. It
+	// Starts what a makefile says, by the times of files; gcc runs it for -flto=auto (linking.go). It
 	// passes the time of day to nobody.
 	{[]string{"make", "gmake"}, "MAKEFLAGS", making},
 	// Starts the compiler that it finds, and is told to do no more (package command). Its
@@ -71,7 +71,7 @@ var families = []family{
 	// no dates.
 	{[]string{"nvcc"}, "nvcc.profile", clearing},
 	{[]string{"cudafe++", "cicc"}, "Edison Design Group", following},
-	{[]string{"ptxas"}, "Specify name of NVIDIA GPU", timing},
+	{[]string{"ptxas"}, "Specify name of NVIDIA GPU", timing | clearing},
 	// The launcher. Where it is itself observed it only becomes its command.
 	{[]string{launcher}, "jitcache-observe: requests", 0},
 }

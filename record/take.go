@@ -340,8 +340,9 @@ func seen(s *observe.Stamp) Stamp {
 
 func (t *taker) folder(n *observe.Name, path string) error {
 	// The folder for temporary files is no input, as long as only known programs and those
-	// that clear it have listed it.
-	if isTemporary(t.run, path) && n.Statted&t.known.compilers == 0 &&
+	// that clear it have listed it, and no compiler looks for headers in it: drivers ask
+	// whether they can put files there.
+	if isTemporary(t.run, path) && n.Statted&t.known.compilers&^(t.known.drivers&^t.known.clang) == 0 &&
 		(n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
 		return nil
 	}

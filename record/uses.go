@@ -65,6 +65,7 @@ func (t *taker) programs() programs {
 			*mask &^= not[k]
 		}
 	}
+	p.clearers |= t.linkTimeMakes()
 	others := p.all &^ p.known
 	strange, substituted := (&taker{run: t.run, known: p, reals: t.reals}).strange()
 	p.known &^= strange
