@@ -104,5 +104,8 @@ func TestVariablesThatKnownProgramsAskForCount(t *testing.T) {
 		if !KnownVariables.counts(name, nil) && !matches(name, elsewhere) {
 			t.Errorf("%s is asked for, and does not count", name)
 		}
+		if isUnasked(name) && !documentedNames().has(name) && !matches(name, elsewhere) {
+			t.Errorf("%s is asked for, and taken for one that names a run", name)
+		}
 	}
 }

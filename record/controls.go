@@ -10,6 +10,8 @@ const (
 	keepsTexts         = true // nolinktexts: texts of links count
 	keepsListings      = true // nolistings: names in folders count
 	keepsEnvironment   = true // noenvironment: variables count
+	keepsLoaded        = true // noloaded: words count of libraries that are loaded into a linker
+	excusesRuns        = true // noruns: variables that name a run do not count for known programs
 	keepsSearch        = true // nosearch: of PATH only counts what was found in it
 	keepsNamed         = true // nonamed: variables that no manual names count where a program has the name
 	keepsPlain         = true // noplain: values of variables that are no folders count where a program has the name

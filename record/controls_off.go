@@ -13,6 +13,8 @@ var (
 	keepsTexts         = !control.Is("nolinktexts")
 	keepsListings      = !control.Is("nolistings")
 	keepsEnvironment   = !control.Is("noenvironment")
+	keepsLoaded        = !control.Is("noloaded")
+	excusesRuns        = !control.Is("noruns")
 	keepsSearch        = !control.Is("nosearch")
 	keepsNamed         = !control.Is("nonamed")
 	keepsPlain         = !control.Is("noplain")

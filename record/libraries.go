@@ -28,6 +28,7 @@ const gccPlugin = "liblto_plugin.so"
 // files names, and those into which one was loaded that may be another than they name.
 func (t *taker) strange() (strange, substituted uint64) {
 	needed := map[string]bool{}
+	t.needed = needed
 	libraries := map[string]*observe.Name{}
 	var programs []string
 	for i := range t.run.Report.Programs {
@@ -77,6 +78,16 @@ func (t *taker) strange() (strange, substituted uint64) {
 		strange |= n.Readers & mask
 	}
 	return strange, substituted
+}
+
+// isOnlyLinked reports whether linkers have read a library, and nobody else, and no program has loaded it: none names
+// it, nor a library of theirs. (A library that a linker loads without naming it is a plugin, and strange.)
+func (t *taker) isOnlyLinked(n *observe.Name) bool {
+	name := filepath.Base(n.Path)
+	if t.run.Compiler != nil || n.Bits&observe.Ran != 0 || n.Readers == 0 || n.Readers&^(t.known.linkers&t.known.known) != 0 {
+		return false
+	}
+	return !keepsLoaded || !t.needed[name] && !matches(name, unnamed) && name != gccPlugin
 }
 
 // isBeside reports whether a file stands in the folder of one of the programs.

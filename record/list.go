@@ -47,6 +47,7 @@ const (
 	Twin                          // which other files of the same content are the same file, or have its time
 	Startup                       // it is compared at most once a second, see Compiler
 	Owned                         // its owner
+	Linked                        // its words are no names of variables: linkers have read it, and no program has loaded it
 )
 
 // Folder is a folder in which names were looked for.

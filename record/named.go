@@ -21,7 +21,7 @@ import (
 // libraries contain the names of instructions and attributes, CI and LESS among them, and
 // variables that everybody sets must not keep machines apart. The C library is not searched,
 // because its variables are documented; TZDIR is left out, because the files of zones show
-// its use (dates.go).
+// its use (dates.go). A library that is linked and not loaded into a program asks for nothing.
 
 // unsaid stands, among the variables that count, for the names of those that do not: its
 // value is their digest. No variable can have this name. While the digest is the same, no
@@ -48,7 +48,7 @@ var cLibrary = []string{"libc.so.*", "libc-*.so", "libc.musl-*", "ld-linux*.so.*
 
 // mayBeNamed reports whether a known program may obey a variable that is not documented.
 func mayBeNamed(name string, also []string) bool {
-	return len(name) >= shortestName && strings.Trim(name, variableLetters) == "" && name != "TZDIR" &&
+	return len(name) >= shortestName && !isUnasked(name) && strings.Trim(name, variableLetters) == "" && name != "TZDIR" &&
 		!slices.Contains(whose, name) && !documentedNames().has(name) && !withheldNames().has(name) && !slices.Contains(ours, name) && !slices.Contains(also, name)
 }
 
@@ -140,7 +140,7 @@ func (l *List) names(name string, full func(string) string, notes Notes) bool {
 	for i := range l.Files {
 		f := &l.Files[i]
 		_, base := split(f.Path)
-		if f.Mode&0o111 == 0 && !isLibrary(f.Path) || f.Flags&Loader != 0 || matches(base, cLibrary) {
+		if f.Mode&0o111 == 0 && !isLibrary(f.Path) || f.Flags&(Loader|Linked) != 0 || matches(base, cLibrary) {
 			continue
 		}
 		all, err := inside.Get(f.Digest, func() ([]string, error) { return notedNames(full(f.Path), f.Digest, notes) })

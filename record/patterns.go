@@ -57,5 +57,6 @@ var (
 	documentedNames = sorted(documented)
 	withheldNames   = sorted(withheld)
 	numericalNames  = sorted(numerical)
+	continuousNames = sorted(continuous)
 	toolchainNames  = sorted(toolchain)
 )

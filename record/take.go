@@ -82,6 +82,7 @@ type taker struct {
 	compiles *bool           // whether py_compile was loaded, once known
 	compiled map[string]bool // the sources that Python imports or runs, without the .py
 
+	needed map[string]bool   // the names of libraries that known programs, or their libraries, name
 	made   map[string]bool   // files that the command wrote, by their paths without links
 	reals  map[string]string // folders to their paths without links, "" for absent ones
 	beside bool              // a path through the private folder led out of it
@@ -241,6 +242,9 @@ func (t *taker) file(n *observe.Name, path string) error {
 	}
 	if t.run.Compiler.began(n.Path) {
 		f.Flags |= Startup
+	}
+	if t.isOnlyLinked(n) {
+		f.Flags |= Linked
 	}
 	if n.Bits&observe.Large != 0 {
 		return request.Refuse(n.Path, "was changed too shortly before to tell what it was, and is large")

@@ -67,7 +67,9 @@ func (t *taker) programs() programs {
 	}
 	p.clearers |= t.linkTimeMakes()
 	others := p.all &^ p.known
-	strange, substituted := (&taker{run: t.run, known: p, reals: t.reals}).strange()
+	libraries := taker{run: t.run, known: p, reals: t.reals}
+	strange, substituted := libraries.strange()
+	t.needed = libraries.needed
 	p.known &^= strange
 	others |= strange
 	p.substituted = substituted & p.known
@@ -390,7 +392,7 @@ func (t *taker) also() []string {
 			}
 			continue
 		}
-		if len(value) > 1 && value[0] == '/' && !documentedNames().has(name) && !withheldNames().has(name) && t.isFolderOf(value) {
+		if len(value) > 1 && value[0] == '/' && !documentedNames().has(name) && !withheldNames().has(name) && !isUnasked(name) && t.isFolderOf(value) {
 			names = append(names, name)
 		}
 	}
