@@ -195,6 +195,7 @@ type taker struct {
 	into    []bool        // whether what stood there was written into
 	began   time.Time     // when the command was started
 	inline  int64         // bytes of content that go into the result itself
+	buffer  []byte        // for a piece of a large file
 	both    bool          // an output was named by a relative and an absolute path
 }
 

@@ -65,19 +65,20 @@ func (s *source) unchanged(f *os.File) error {
 }
 
 // each calls fn for each piece of the file, in order. The bytes are valid until fn returns.
-func (s *source) each(fn func(piece []byte) error) error {
+// buffer has room for a piece: a new one for each file would stay in memory for a while.
+func (s *source) each(buffer []byte, fn func(piece []byte) error) error {
 	f, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	buffer := make([]byte, min(s.stat.Size, pieceSize))
-	for left := s.stat.Size; left > 0; left -= int64(len(buffer)) {
-		buffer = buffer[:min(left, pieceSize)]
-		if _, err := io.ReadFull(f, buffer); err != nil {
+	for left := s.stat.Size; left > 0; {
+		piece := buffer[:min(left, pieceSize)]
+		if _, err := io.ReadFull(f, piece); err != nil {
 			return request.Refuse(s.path, "changes while it is read")
 		}
-		if err := fn(buffer); err != nil {
+		left -= int64(len(piece))
+		if err := fn(piece); err != nil {
 			return err
 		}
 	}
@@ -85,7 +86,7 @@ func (s *source) each(fn func(piece []byte) error) error {
 }
 
 // names reports whether the file has the path of a place in it, and a byte 0.
-func (s *source) names(places []string) (named, binary bool, err error) {
+func (s *source) names(buffer []byte, places []string) (named, binary bool, err error) {
 	longest := 0
 	for _, p := range places {
 		longest = max(longest, len(p))
@@ -99,7 +100,7 @@ func (s *source) names(places []string) (named, binary bool, err error) {
 		}
 		return false
 	}
-	err = s.each(func(piece []byte) error {
+	err = s.each(buffer, func(piece []byte) error {
 		end = append(end, piece[:min(len(piece), longest)]...)
 		named = named || has(end) || has(piece)
 		binary = binary || bytes.IndexByte(piece, 0) >= 0
@@ -121,12 +122,15 @@ func (t *taker) large(path string) error {
 		o.source = s
 		return nil
 	}
-	named, binary, err := s.names(places)
+	if t.buffer == nil {
+		t.buffer = make([]byte, pieceSize)
+	}
+	named, binary, err := s.names(t.buffer, places)
 	switch {
 	case err != nil:
 		return err
 	case named && !binary: // a text, whose names are replaced: it has to be in memory
-		err = s.each(func(piece []byte) error {
+		err = s.each(t.buffer, func(piece []byte) error {
 			o.data = append(o.data, piece...)
 			return nil
 		})
@@ -144,13 +148,17 @@ func (t *taker) large(path string) error {
 
 // keepPieces stores the outputs that are kept in pieces.
 func (l *lookup) keepPieces(r *result) (store.Reason, error) {
+	var buffer []byte
 	for i := range r.outputs {
 		o := &r.outputs[i]
 		if o.source == nil {
 			continue
 		}
+		if buffer == nil {
+			buffer = make([]byte, pieceSize)
+		}
 		why := store.None
-		err := o.source.each(func(piece []byte) error {
+		err := o.source.each(buffer, func(piece []byte) error {
 			digest := key.Sum(piece)
 			o.pieces = append(o.pieces, digest)
 			if why == store.None {

@@ -85,6 +85,12 @@ func TestVariablesThatKnownProgramsAskForCount(t *testing.T) {
 	} {
 		commands = append(commands, []string{"clang", "--target=" + target, "a.c", "-o", "b"})
 	}
+	for _, g := range generators {
+		g.write(w)
+		if !g.others {
+			commands = append(commands, g.words)
+		}
+	}
 	for _, words := range commands {
 		c := exec.Command(words[0], words[1:]...)
 		c.Dir, c.Env = w.dir, append(w.env, "LD_PRELOAD="+library)

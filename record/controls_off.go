@@ -50,6 +50,8 @@ var (
 	seesRemovals       = !control.Is("noremovals")
 	keepsShared        = !control.Is("noshared")
 	notesMarkers       = !control.Is("nomarkernotes")
+	keepsRuns          = !control.Is("noruns")
+	keepsMakes         = !control.Is("nomakes")
 	withholdsNumerical = !control.Is("nonumerical")
 	withholdsNamed     = !control.Is("nowithheld")
 	locksSets          = !control.Is("nosetlock")

@@ -83,6 +83,7 @@ var kinds = []string{
 	"oncg",             // gcov's notes
 	"\x1f\x8b",         // modules of gfortran
 	"\x50\xed\x55\xba", // what nvcc embeds
+	"\x03\x02\x23\x07", // SPIR-V
 }
 
 // isTimeless reports whether a file that begins with these bytes is of one of the kinds.
@@ -92,7 +93,16 @@ func isTimeless(head []byte) bool {
 			return true
 		}
 	}
+	if isTimelessCOFF(head) {
+		return true
+	}
 	return !slices.ContainsFunc(head, func(b byte) bool { return b < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", rune(b)) })
+}
+
+// isTimelessCOFF reports whether a file is an object of Windows for x86_64 that has no time in its
+// header, as gcc and as make it.
+func isTimelessCOFF(head []byte) bool {
+	return len(head) >= 8 && string(head[:2]) == "\x64\x86" && string(head[4:8]) == "\x00\x00\x00\x00"
 }
 
 // leavesTimes reports whether known programs may have left modification times in a file: in one

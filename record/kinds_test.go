@@ -112,7 +112,7 @@ func TestTimesCountForWhoLeavesAFileOfAKindThatIsNotKnown(t *testing.T) {
 	for _, c := range []struct {
 		target string
 		counts bool
-	}{{"x86_64-linux-gnu", false}, {"x86_64-w64-mingw32", true}} {
+	}{{"x86_64-linux-gnu", false}, {"x86_64-w64-mingw32", false}, {"x86_64-apple-darwin", true}} {
 		t.Run(c.target, func(t *testing.T) {
 			w := newWorld(t)
 			w.put("a.c", "#include \"a.h\"\nint n = N;\n")

@@ -1,7 +1,10 @@
 package record
 
 import (
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"jitcache/observe"
 )
@@ -36,4 +39,60 @@ func (t *taker) isLinkTimeMake(p *observe.Program) bool {
 	}
 	folder, name := split(p.Args[at+1])
 	return match(name, "cc*.mk") && isTemporary(t.run, folder) && t.isMade(p.Args[at+1])
+}
+
+// The makefile runs compilers and, for each, a shell that empties a file of lto-wrapper's. Where all others in the tree are
+// known, lto-wrapper has written the makefile, and these programs obey variables only by the names in their files, as known
+// programs do.
+
+// emptying is what the shell does: gcc 12's lto-wrapper.c, run_gcc.
+var emptying = regexp.MustCompile(`^touch -r (\S+) (\S+) > /dev/null 2>&1 && mv (\S+) (\S+)$`)
+
+// ofLinks returns the programs that make such a link and would not be known by themselves; none if one of them does
+// anything else.
+func (t *taker) ofLinks() (mask uint64) {
+	for i := range t.run.Report.Programs {
+		p := &t.run.Report.Programs[i]
+		if is, does := t.doesForLink(p); does && p.ID < 63 {
+			mask |= bitOf(p.ID)
+		} else if is {
+			return 0
+		}
+	}
+	return mask
+}
+
+// doesForLink reports whether a program is one of those, and whether it does what lto-wrapper makes it do.
+func (t *taker) doesForLink(p *observe.Program) (is, does bool) {
+	var words []string
+	if len(p.Args) > 1 {
+		words = p.Args[1:]
+	}
+	name := plainName(p.Path)
+	if !keepsMakes && slices.Contains([]string{"make", "gmake", "sh", "bash", "dash", "touch", "mv"}, name) {
+		return true, true
+	}
+	switch name {
+	case "make", "gmake":
+		return true, t.isLinkTimeMake(p) && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "=") })
+	case "sh", "bash", "dash":
+		if len(words) != 2 || words[0] != "-c" {
+			return true, false
+		}
+		names := emptying.FindStringSubmatch(words[1])
+		return true, names != nil && t.hasMade(names[1:]...)
+	case "touch":
+		return true, len(words) == 3 && words[0] == "-r" && t.hasMade(words[1:]...)
+	case "mv":
+		return true, len(words) == 2 && t.hasMade(words...)
+	}
+	return false, false
+}
+
+// hasMade reports whether the tree has made all files with these paths, none of which has a sign that a shell would take
+// for something else.
+func (t *taker) hasMade(paths ...string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool {
+		return strings.ContainsAny(path, "$`\\\"'*?[]{}()<>|&;~#= \t\n") || !filepath.IsAbs(path) || !t.isMade(path)
+	})
 }

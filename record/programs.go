@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/observe"
 )
 
 // A program is known if its variables are documented and it obeys no others
@@ -36,6 +38,7 @@ const (
 	opening               // open their output if it stands, and remove it unread (strace, LLD 14, mold 1.10)
 
 	// The following may obey any variable.
+	dateless  // do not use modification times
 	making    // start other programs
 	wrapping  // start one compiler
 	timing    // measure how long they take
@@ -68,29 +71,62 @@ var families = []family{
 	{[]string{"ccache"}, "CCACHE_CONFIGPATH", making},
 	// CUDA's. Its front ends ask for the date whenever they start, as all front ends of their
 	// vendor do, and read what the host's compiler has preprocessed, dates included. PTX has
-	// no dates.
-	{[]string{"nvcc"}, "nvcc.profile", clearing},
-	{[]string{"cudafe++", "cicc"}, "Edison Design Group", following},
-	{[]string{"ptxas"}, "Specify name of NVIDIA GPU", timing | clearing},
+	// no dates. They start shells, so every variable counts.
+	{[]string{"nvcc"}, "nvcc.profile", clearing | dateless},
+	{[]string{"cudafe++", "cicc"}, "Edison Design Group", following | dateless},
+	{[]string{"ptxas"}, "Specify name of NVIDIA GPU", timing | clearing | dateless},
+	{[]string{"fatbinary"}, "nvFatbin", timing | dateless},
+	{[]string{"nvlink"}, "nvlink -lto", timing | dateless},
+	{[]string{"bin2c"}, "generated data array", timing | dateless},
+	// Generators of code, and small compilers.
+	{[]string{"flex", "flex++", "lex"}, "yyFlexLexer", 0},
+	{[]string{"bison", "yacc"}, "BISON_PKGDATADIR", 0},
+	{[]string{"m4", "gm4"}, "M4PATH", 0},
+	{[]string{"swig", "swig4.0", "swig3.0"}, "SWIG_LIB", compiling},
+	{[]string{"protoc"}, "google8protobuf8compiler", compiling},
+	{[]string{"tcc"}, "C_INCLUDE_PATH", compiling | linking},
+	{[]string{"sdcc"}, "SDCC_HOME", 0},
+	{[]string{"sdcpp"}, "SUNPRO_DEPENDENCIES", compiling},
+	{assemblersOfSDCC, "SDAS_DIAG", compiling},
+	{linkersOfSDCC, "ASxxxx", linking},
+	{[]string{"glslangValidator", "glslang"}, "GL_GOOGLE_include_directive", compiling},
 	// The launcher. Where it is itself observed it only becomes its command.
 	{[]string{launcher}, "jitcache-observe: requests", 0},
 }
 
 const launcher = "jitcache"
 
+// SDCC has an assembler and a linker for each kind of processor.
+var (
+	assemblersOfSDCC = []string{
+		"sdas390", "sdas6500", "sdas6808", "sdas8051", "sdasgb", "sdaspdk13", "sdaspdk14", "sdaspdk15", "sdasrab", "sdasstm8",
+		"sdastlcs90", "sdasz80",
+	}
+	linkersOfSDCC = []string{"sdld", "sdld6808", "sdldgb", "sdldpdk", "sdldstm8", "sdldz80"}
+)
+
 // inner are programs that a driver starts. It spells out the target processor for them.
 var inner = []string{"cc1", "cc1plus", "f951", "lto1"}
 
+// threads are what distributions put behind the names of compilers for Windows: the kind of
+// threads that they make.
+var threads = []string{"-posix", "-win32", "-mcf"}
+
 // plainName returns the name of a program's file without a target in front, as in
-// x86_64-linux-gnu-gcc, and a version behind.
+// x86_64-linux-gnu-gcc, and without a version and a kind of threads behind.
 func plainName(path string) string {
 	name := filepath.Base(path)
 	for {
 		cut := strings.TrimRight(name, "0123456789.")
-		if cut == name || !strings.HasSuffix(cut, "-") {
+		if cut != name && strings.HasSuffix(cut, "-") {
+			name = strings.TrimSuffix(cut, "-")
+			continue
+		}
+		i := slices.IndexFunc(threads, func(t string) bool { return strings.HasSuffix(name, t) })
+		if i < 0 {
 			break
 		}
-		name = strings.TrimSuffix(cut, "-")
+		name = strings.TrimSuffix(name, threads[i])
 	}
 	for _, f := range families {
 		for _, n := range f.names {
@@ -111,6 +147,11 @@ func familyOf(path string, notes Notes) *family {
 		}
 	}
 	return nil
+}
+
+// runsWhatItMakes reports whether a program runs what it compiles in its own process: tcc -run.
+func runsWhatItMakes(p *observe.Program) bool {
+	return keepsRuns && plainName(p.Path) == "tcc" && slices.ContainsFunc(p.Args, func(word string) bool { return strings.HasPrefix(word, "-run") })
 }
 
 // IsKnown reports whether what is run by a path is a known program.

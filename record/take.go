@@ -346,8 +346,12 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	// The folder for temporary files is no input, as long as only known programs and those
 	// that clear it have listed it, and no compiler looks for headers in it: drivers ask
 	// whether they can put files there.
+	listers := n.Readers
+	if listers == 0 {
+		listers = n.Programs
+	}
 	if isTemporary(t.run, path) && n.Statted&t.known.compilers&^(t.known.drivers&^t.known.clang) == 0 &&
-		(n.Bits&observe.Listed == 0 || n.Programs&^(t.known.clearers|t.known.known) == 0) {
+		(n.Bits&observe.Listed == 0 || listers&^(t.known.clearers|t.known.known) == 0) {
 		return nil
 	}
 	if t.permits(n) {

@@ -31,6 +31,7 @@ type programs struct {
 	removers  uint64 // they remove their output if it stands, and is not empty
 	openers   uint64 // they open their output if it stands, remove it, and read nothing of it
 	clearers  uint64 // they list the folder for temporary files, to remove theirs
+	dateless  uint64 // they are not known, and do not use modification times
 	shells    uint64
 	python    uint64
 	// They are known, and have loaded a library that may be another one than theirs. It may obey anything
@@ -51,6 +52,9 @@ func (t *taker) programs() programs {
 	for i := range t.run.Report.Programs {
 		bit := bitOf(t.run.Report.Programs[i].ID)
 		one := programsOf(t.run.Report.Programs[i].Path, bit, t.run.Notes)
+		if runsWhatItMakes(&t.run.Report.Programs[i]) {
+			one = programs{} // which may do anything
+		}
 		p.all |= bit
 		for k, mask := range one.masks() {
 			*p.masks()[k] |= *mask
@@ -66,6 +70,11 @@ func (t *taker) programs() programs {
 		}
 	}
 	p.clearers |= t.linkTimeMakes()
+	if links := t.ofLinks(); p.all&^(p.known|links) == 0 {
+		p.known |= links
+		p.starters &^= links
+		p.shells &^= links
+	}
 	others := p.all &^ p.known
 	libraries := taker{run: t.run, known: p, reals: t.reals}
 	strange, substituted := libraries.strange()
@@ -74,7 +83,7 @@ func (t *taker) programs() programs {
 	others |= strange
 	p.substituted = substituted & p.known
 	p.timeless = t.timeless()
-	p.blind = p.known&^(p.dates|p.substituted) | p.timeless
+	p.blind = p.known&^(p.dates|p.substituted) | p.dateless | p.timeless
 	p.strangers = others &^ (p.shells | p.python | p.starters&^p.followers)
 	p.unknown = others != 0 || p.known == 0
 	return p
@@ -82,12 +91,12 @@ func (t *taker) programs() programs {
 
 // excuses is how many of the masks, from the first, say that something does not count.
 // Programs that share a bit have it in such a mask only if each of them would.
-const excuses = 8
+const excuses = 9
 
 // masks returns the masks that programsOf fills, the excuses first.
-func (p *programs) masks() [14]*uint64 {
-	return [14]*uint64{
-		&p.known, &p.linkers, &p.wrappers, &p.starters, &p.followers, &p.clearers, &p.shells, &p.python,
+func (p *programs) masks() [15]*uint64 {
+	return [15]*uint64{
+		&p.known, &p.linkers, &p.wrappers, &p.starters, &p.followers, &p.clearers, &p.dateless, &p.shells, &p.python,
 		&p.drivers, &p.compilers, &p.clang, &p.dates, &p.removers, &p.openers,
 	}
 }
@@ -97,15 +106,13 @@ func programsOf(path string, bit uint64, notes Notes) (p programs) {
 	family := familyOf(path, notes)
 	switch {
 	case family != nil && family.does&strange != 0:
-		switch {
-		case family.does&wrapping != 0:
-			p.wrappers = bit
-		case family.does&following != 0:
-			p.followers = bit
-		case family.does&clearing != 0:
-			p.clearers = bit
+		for does, mask := range map[int]*uint64{
+			wrapping: &p.wrappers, following: &p.followers, clearing: &p.clearers, dateless: &p.dateless, strange: &p.starters,
+		} {
+			if family.does&does != 0 {
+				*mask = bit
+			}
 		}
-		p.starters = bit
 	case family != nil:
 		p.known = bit
 		p.mark(family, plainName(path), bit)

@@ -21,6 +21,8 @@ var documented = []string{
 	// LLVM's, and other linkers.
 	"CCC_*", "CLANG_*", "LLVM_*", "LLD_*", "MOLD_*", "SDKROOT", "SYSTEMROOT", "XDG_CONFIG_HOME", "CC_LOG_DIAGNOSTICS*", "CC_PRINT_*",
 	"FORCE_CLANG_*", "RC_DEBUG_OPTIONS",
+	// Generators of code (generators_test.go).
+	"M4", "M4PATH", "POSIXLY_CORRECT", "FLEX_*", "BISON_*", "SWIG_*", "GPB_*",
 	// Of systems that clang compiles for: Apple's, Microsoft's, AMD's, Sony's.
 	"*_DEPLOYMENT_TARGET", "INCLUDE", "EXTERNAL_INCLUDE", "LIB", "CL", "_CL_", "LINK", "_LINK_", "VCINSTALLDIR", "VCTools*", "HIP_*",
 	"ROCM_*", "SCE_*",
