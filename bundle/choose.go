@@ -165,7 +165,9 @@ func addRelated(ids map[key.ID]bool, sets map[key.ID]setOf) {
 func wayTo(id key.ID, sets map[key.ID]setOf) (way []key.ID) {
 	for set, ok := sets[id]; ok && !slices.Contains(way, id); set, ok = sets[id] {
 		way = append(way, id)
-		id = set.parent
+		if id = set.parent; !leadsToSets {
+			break
+		}
 	}
 	return way
 }

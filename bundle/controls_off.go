@@ -9,5 +9,6 @@ import "jitcache/core/control"
 var (
 	checkMembers  = !control.Is("anymember")
 	checkBounds   = !control.Is("anylength")
+	leadsToSets   = !control.Is("nosetways")
 	sparesDevices = !control.Is("overdevices")
 )
