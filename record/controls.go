@@ -47,7 +47,7 @@ const (
 	seesRemovals       = true // noremovals: what somebody else has removed that the command had made is missed
 	keepsShared        = true // noshared: programs that share a bit have the excuses of all of them only
 	notesMarkers       = true // nomarkernotes: a program's kind is found by reading its file once a stamp, not once a process
-	keepsRuns          = true // noruns: a compiler that runs what it makes is not known
+	keepsRuns          = true // norunning: a compiler that runs what it makes is not known
 	keepsMakes         = true // nomakes: a make is known only if gcc's lto-wrapper runs it, and so is what that starts
 	withholdsNumerical = true // nonumerical: a build is not given the variables of running numerical libraries
 	withholdsNamed     = true // nowithheld: a command is not given what its caller withholds

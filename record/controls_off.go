@@ -50,7 +50,7 @@ var (
 	seesRemovals       = !control.Is("noremovals")
 	keepsShared        = !control.Is("noshared")
 	notesMarkers       = !control.Is("nomarkernotes")
-	keepsRuns          = !control.Is("noruns")
+	keepsRuns          = !control.Is("norunning")
 	keepsMakes         = !control.Is("nomakes")
 	withholdsNumerical = !control.Is("nonumerical")
 	withholdsNamed     = !control.Is("nowithheld")

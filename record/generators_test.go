@@ -220,7 +220,7 @@ func TestMakeOfAUserMayObeyAnything(t *testing.T) {
 	}
 }
 
-//jitcache:control noruns
+//jitcache:control norunning
 func TestCompilerThatRunsWhatItMakesMayObeyAnything(t *testing.T) {
 	w := newWorld(t)
 	w.put("r.c", "#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(getenv(\"Mode\") ? \"set\" : \"not\"); return 0; }\n")
