@@ -3,6 +3,7 @@ package observe
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,12 +24,15 @@ func ParseLimits(limits []string, umask string) (*Limits, error) {
 	}
 	l := &Limits{Of: map[int]unix.Rlimit{}, Umask: -1}
 	for _, text := range limits {
-		var which int
-		var of unix.Rlimit
-		if _, err := fmt.Sscanf(text, "%d %d %d", &which, &of.Cur, &of.Max); err != nil || which < 0 || which >= howManyLimits {
+		var n [3]uint64
+		words, err := strings.Fields(text), error(nil)
+		for i := 0; i < min(len(words), len(n)) && err == nil; i++ {
+			n[i], err = strconv.ParseUint(words[i], 10, 64)
+		}
+		if err != nil || len(words) != len(n) || n[0] >= howManyLimits {
 			return nil, fmt.Errorf("limit %.80q: want its number, the soft and the hard one", text)
 		}
-		l.Of[which] = of
+		l.Of[int(n[0])] = unix.Rlimit{Cur: n[1], Max: n[2]}
 	}
 	if umask != "" {
 		mask, err := strconv.ParseUint(umask, 8, 9)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -125,7 +126,9 @@ func (t *taker) asksInput(u *observe.Used) error {
 		return nil // it was given /dev/null
 	}
 	question, times, kind := "use", 0, uint32(unix.S_IFCHR>>12|isOpen|isNull)
-	fmt.Sscanf(u.Detail, "%s %d %d", &question, &times, &kind)
+	if words := strings.Fields(u.Detail); len(words) == 3 {
+		question, times, kind = words[0], int(number(words[1])), number(words[2])
+	}
 	atStart := t.asksAtStart(u.Programs, question, times)
 	switch {
 	case atStart && question == "peer":
@@ -183,16 +186,21 @@ func (t *taker) asksAtStart(by uint64, question string, times int) bool {
 
 // asksDescriptor notes a question about a descriptor that may have been given, and its answer.
 func (t *taker) asksDescriptor(u *observe.Used) {
-	var number, answer uint32
-	var question string
-	if n, _ := fmt.Sscanf(u.Detail, "%d %s %d", &number, &question, &answer); n != 3 || !t.run.InPlace {
+	words := strings.Fields(u.Detail)
+	if len(words) != 3 || !t.run.InPlace {
 		return
 	}
 	how := uint32(KindOf)
-	if question == "open" {
+	if words[1] == "open" {
 		how = OpenOf
 	}
-	t.askDescriptor(fmt.Sprint(descriptors, number), how, answer)
+	t.askDescriptor(fmt.Sprint(descriptors, number(words[0])), how, number(words[2]))
+}
+
+// number reads a number of the tracer's.
+func number(text string) uint32 {
+	n, _ := strconv.ParseUint(text, 10, 32)
+	return uint32(n)
 }
 
 func (t *taker) askDescriptor(path string, how, answer uint32) {

@@ -2,7 +2,6 @@ package record
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -45,8 +44,25 @@ func (t *taker) isLinkTimeMake(p *observe.Program) bool {
 // known, lto-wrapper has written the makefile, and these programs obey variables only by the names in their files, as known
 // programs do.
 
-// emptying is what the shell does: gcc 12's lto-wrapper.c, run_gcc.
-var emptying = regexp.MustCompile(`^touch -r (\S+) (\S+) > /dev/null 2>&1 && mv (\S+) (\S+)$`)
+// emptying is what the shell does, with four names: gcc 12's lto-wrapper.c, run_gcc.
+var emptying = strings.Split("touch -r * * > /dev/null 2>&1 && mv * *", " ")
+
+// namesEmptied returns the names in such a command of a shell, nil if it is another.
+func namesEmptied(command string) (names []string) {
+	words := strings.Split(command, " ")
+	if len(words) != len(emptying) {
+		return nil
+	}
+	for i, word := range words {
+		switch {
+		case emptying[i] == "*":
+			names = append(names, word)
+		case emptying[i] != word:
+			return nil
+		}
+	}
+	return names
+}
 
 // ofLinks returns the programs that make such a link and would not be known by themselves; none if one of them does
 // anything else.
@@ -79,8 +95,8 @@ func (t *taker) doesForLink(p *observe.Program) (is, does bool) {
 		if len(words) != 2 || words[0] != "-c" {
 			return true, false
 		}
-		names := emptying.FindStringSubmatch(words[1])
-		return true, names != nil && t.hasMade(names[1:]...)
+		names := namesEmptied(words[1])
+		return true, names != nil && t.hasMade(names...)
 	case "touch":
 		return true, len(words) == 3 && words[0] == "-r" && t.hasMade(words[1:]...)
 	case "mv":

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -239,8 +240,7 @@ func (a *asker) answer(q Question) string {
 	case TheHost:
 		digest = host()
 	case TheLimits:
-		var asked uint64
-		fmt.Sscan(q.Name, &asked)
+		asked, _ := strconv.ParseUint(q.Name, 10, 64)
 		digest = limits(asked, a.now.Limits)
 	}
 	return string(digest[:])
