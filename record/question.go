@@ -230,6 +230,10 @@ func (a *asker) answer(q Question) string {
 		}
 		return placed(string(text[:n]), a.now.Places)
 	case NamesIn:
+		a.status.Expected = 0
+		if errno := a.status.At(a.path(q.Name), 0); errno != 0 || a.status.Kind() != unix.S_IFDIR {
+			return isOther + "type" // opening a pipe would wait for who writes into it
+		}
 		names, err := readNames(unix.ByteSliceToString(a.path(q.Name)))
 		if err != nil {
 			return isOther + err.Error()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -258,6 +259,28 @@ func TestFilesInTheCommandsFolderAreComparedFirst(t *testing.T) {
 	s.set("k.c", "2")
 	if why := NewSetStore(s.key).Find(s.now()).Why; why != "k.c: another content" {
 		t.Errorf("%q", why)
+	}
+}
+
+// A layer's questions may name anything. To open a pipe waits for a writer.
+func TestQuestionsAboutOtherThingsThanFilesAreAnsweredAtOnce(t *testing.T) {
+	s := newStates(t, nil)
+	pipe := filepath.Join(s.dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all []Question
+	for topic := FolderOfRun; topic <= TheLimits+1; topic++ {
+		for _, name := range []string{pipe, s.dir, "/dev/tty", "/dev/zero", "/proc/kmsg", "none", "none/of/it"} {
+			all = append(all, Question{About: topic, Name: name})
+		}
+	}
+	done := make(chan bool)
+	go func() { newAsker(s.now()).answersTo(all); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("waits for a pipe")
 	}
 }
 
