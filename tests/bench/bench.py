@@ -34,6 +34,7 @@ import rows_cute
 import rows_first
 import rows_hits
 import rows_launch
+import rows_launch_first
 import rows_launch_remote
 import rows_layers
 import rows_leases
@@ -84,6 +85,10 @@ ROWS = [
     Row("native_hit", "C, C++ and Cython: from sources to the result, warm", rows_native.native_hit),
     Row("first_compile", "C, C++ and CUDA: from sources to a result that is in no cache yet", rows_first.first_compile),
     Row("launch_hit", "Launchers: an object that is known, a process each", rows_launch.launch_hit),
+    Row(
+        "launch_first", "Launchers: an object that nobody has made yet, a process each", rows_launch_first.launch_first
+    ),
+    Row("launch_memory", "Launchers: an object of 400 MB, memory", rows_launch_first.launch_memory),
     Row(
         "launch_remote",
         "Launchers: an object that a Redis has and this machine has not, a process each",

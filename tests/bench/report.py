@@ -139,6 +139,10 @@ def bounds_table(doc: dict[str, Any]) -> list[str]:
     return table(["what", "bound", "measured", "of minima", "verdict"], rows, 1)
 
 
+#: Of rows that are no times.
+OTHER_UNITS = {"launch_memory": "MB"}
+
+
 def figures_tables(doc: dict[str, Any]) -> list[str]:
     lines = []
     for row, series in doc["figures_us"].items():
@@ -146,7 +150,7 @@ def figures_tables(doc: dict[str, Any]) -> list[str]:
             continue
         names = list(dict.fromkeys(name for contenders in series.values() for name in contenders))
         names = [n for n in names if not n.endswith("_p999")]  # bench.json has them
-        head = ["us, min / median", *series]
+        head = [f"{OTHER_UNITS.get(row, 'us')}, min / median", *series]
         rows = []
         for name in names:
             cells = [s.get(name) for s in series.values()]
