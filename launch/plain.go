@@ -3,6 +3,7 @@ package launch
 import (
 	"encoding/binary"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,14 +34,15 @@ type refusal struct {
 	// stood is a path at which the command has changed or removed something: where nothing
 	// stands, the command may be repeatable. "" for other reasons.
 	stood string
-	// ran are the programs and scripts that were run, and stamps is a digest of what stat
-	// says of them: after a change, the command may do something else.
+	// ran are the programs and scripts that were run, and what was read by a program that has
+	// asked for the time of day. stamps is a digest of what stat says of them, and of what else
+	// may cure the command: after a change, it may do something else.
 	ran    []string
 	stamps key.Digest
 }
 
 // plainSchema is a part of the key of refusals. It changes with their encoding.
-const plainSchema = "run plain 2"
+const plainSchema = "run plain 3"
 
 func (l *lookup) plainKey() *key.Key {
 	b := key.NewBuilder()
@@ -63,7 +65,7 @@ func (l *lookup) plain() string {
 	if r.stood != "" && !stands(record.Unmark(r.stood, l.request.places)) {
 		return ""
 	}
-	if forgets && r.stamps != l.stampsOf(r.ran) {
+	if forgets && r.stamps != l.stampsOf(r.ran, r.why) {
 		return ""
 	}
 	return r.why
@@ -82,7 +84,10 @@ func (l *lookup) remember(rep *observe.Report, refused *request.Refused) {
 			r.ran = append(r.ran, record.Mark(n.Path, l.request.places))
 		}
 	}
-	r.stamps = l.stampsOf(r.ran)
+	for _, path := range causes(rep, refused) {
+		r.ran = append(r.ran, record.Mark(path, l.request.places))
+	}
+	r.stamps = l.stampsOf(r.ran, r.why)
 	l.cache.SaveNote(l.plainKey(), r.append(nil))
 }
 
@@ -131,9 +136,43 @@ func stands(path string) bool {
 	return unix.Lstat(path, &st) == nil
 }
 
-// stampsOf returns a digest of what stat says of files. Files that do not exist count too.
-func (l *lookup) stampsOf(paths []string) key.Digest {
+// mostCauses is up to how many files are looked at before each run that is not observed, at 1 us each.
+const mostCauses = 256
+
+// causes returns the files that may be why a command has asked for the time of day: those that the programs have
+// read that asked. A source with __DATE__ may be mended.
+func causes(rep *observe.Report, refused *request.Refused) (paths []string) {
+	var asked uint64
+	for _, u := range rep.Uses {
+		if u.Use == observe.UseClock && refused.Why == record.Why(observe.UseClock) && looksForCures {
+			asked |= u.Programs
+		}
+	}
+	for i := range rep.Names {
+		n := &rep.Names[i]
+		if n.Readers&asked != 0 && n.Bits&(observe.Made|observe.Ran) == 0 && !strings.Contains(n.Path, ".so") && len(paths) < mostCauses {
+			paths = append(paths, n.Path)
+		}
+	}
+	return paths
+}
+
+// stampsOf returns a digest of what stat says of files, and of what else may be why a command is not kept: variables that
+// set a date or load a library, and standard input, if that is in the reason. Files that do not exist count too.
+func (l *lookup) stampsOf(paths []string, why string) key.Digest {
 	var b []byte
+	for _, e := range l.request.env {
+		if strings.HasPrefix(e, "SOURCE_DATE_EPOCH=") || strings.HasPrefix(e, "LD_PRELOAD=") {
+			b = append(append(b, e...), 0)
+		}
+	}
+	var input unix.Stat_t
+	if strings.Contains(why, "standard input") && unix.Fstat(0, &input) == nil {
+		b = binary.LittleEndian.AppendUint64(b, uint64(input.Mode&unix.S_IFMT)<<32|input.Rdev)
+	}
+	if !looksForCures {
+		b = nil
+	}
 	for _, path := range paths {
 		var st unix.Stat_t
 		if unix.Stat(record.Unmark(path, l.request.places), &st) == nil {

@@ -49,7 +49,7 @@ func TestRefusalIsForgottenAfterAWhile(t *testing.T) {
 		plain bool
 	}{{-time.Second, false}, {time.Minute, true}, {plainFor + time.Hour, false}} { // the last: a clock that was set back
 		noted := refusal{why: "reads its standard input", until: time.Now().Add(c.until).UnixNano()}
-		noted.stamps = l.stampsOf(nil)
+		noted.stamps = l.stampsOf(nil, noted.why)
 		cache.SaveNote(l.plainKey(), noted.append(nil))
 		if got := l.plain() != ""; got != c.plain {
 			t.Errorf("until %v from now: plain %v", c.until, got)

@@ -117,3 +117,24 @@ def test_source_that_shows_the_time_is_run_each_time(place: Any, observer: Obser
     place.write(a_c="#include <stdio.h>\nint main(void) { puts(V); }\n")
     words = [gcc, "-DV=__TIME__", "a.c", "-o", "a"]
     assert [observer.run(*words)[1] for _ in range(3)] == [True, False, False]
+
+
+@pytest.mark.control("nocures")
+def test_command_that_is_cured_is_kept(place: Any, observer: Observer, gcc: str) -> None:
+    """SOURCE_DATE_EPOCH is set, as the manual says; the source is mended; standard input is another."""
+    words = [gcc, "-c", "d.c", "-o", "d.o"]
+    place.write(d_c="const char *d = __DATE__;\n")
+    assert [observer.run(*words)[1] for _ in range(2)] == [True, False]
+    dated = {"SOURCE_DATE_EPOCH": "1"}
+    assert [observer.run(*words, env=dated)[1] for _ in range(2)] == [True, False]
+    assert "hit" in place.run("--json", *words, env=dated).stderr.decode()
+    assert observer.run(*words)[1] is False
+    place.write(d_c="const char *d;\n")
+    assert [observer.run(*words)[1] for _ in range(2)] == [True, False]
+    assert "hit" in place.run("--json", *words).stderr.decode()
+    read, write = os.pipe()
+    os.close(write)
+    for observed in (True, False):
+        assert observer.run("sh", "-c", "cat; random", stdin=read)[1] is observed
+    os.close(read)
+    assert [observer.run("sh", "-c", "cat; random")[1] for _ in range(2)] == [True, False]
