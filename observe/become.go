@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -77,7 +78,20 @@ func (c *Command) Become(f *Front) error {
 		return err
 	}
 	words := []string{TracerName, strconv.Itoa(request), strconv.Itoa(f.Lock), f.LockName, strconv.Itoa(f.Claim)}
-	return unix.Exec(Tracer, append(words, f.Keep(files)...), os.Environ())
+	return unix.Exec(Tracer, append(words, f.Keep(files)...), withoutPreloads(os.Environ()))
+}
+
+// held begins the names of variables that the tracer must not obey, and gives to the program that keeps the result
+// (tracer/front.h: JO_HELD). A library that waits for the tracer's tree, as fakeroot's does, would wait for ever in the tracer.
+const held = "JITCACHE_HELD_"
+
+func withoutPreloads(env []string) []string {
+	for i, e := range env {
+		if strings.HasPrefix(e, "LD_PRELOAD=") || strings.HasPrefix(e, "LD_AUDIT=") {
+			env[i] = held + e
+		}
+	}
+	return env
 }
 
 // setCloseOnExec sets the descriptor flags of those descriptors that are not negative.

@@ -16,7 +16,10 @@ var continuous = []string{
 	"BUILDKITE*", "CIRCLE*", "TRAVIS*", "APPVEYOR*", "TEAMCITY_*", "DRONE*", "BITBUCKET_*", "CIRRUS_*", "SEMAPHORE*", "CODEBUILD_*",
 }
 
+// ofFakeroot say which process answers fakeroot's library.
+var ofFakeroot = []string{"FAKEROOTKEY", "FAKED_MODE", "FAKEROOT_*"}
+
 // isUnasked reports whether no known program asks for a variable: it names a run, or is one of running numerical libraries.
 func isUnasked(name string) bool {
-	return (continuousNames().has(name) || numericalNames().has(name)) && excusesRuns
+	return (continuousNames().has(name) || numericalNames().has(name) || matches(name, ofFakeroot)) && excusesRuns
 }

@@ -12,6 +12,7 @@ const (
 	keepsEnvironment   = true // noenvironment: variables count
 	keepsLoaded        = true // noloaded: words count of libraries that are loaded into a linker
 	excusesRuns        = true // noruns: variables that name a run do not count for known programs
+	keepsPreloads      = true // nopreloads: compilers under fakeroot and stdbuf are known
 	keepsSearch        = true // nosearch: of PATH only counts what was found in it
 	keepsNamed         = true // nonamed: variables that no manual names count where a program has the name
 	keepsPlain         = true // noplain: values of variables that are no folders count where a program has the name

@@ -15,6 +15,7 @@ var (
 	keepsEnvironment   = !control.Is("noenvironment")
 	keepsLoaded        = !control.Is("noloaded")
 	excusesRuns        = !control.Is("noruns")
+	keepsPreloads      = !control.Is("nopreloads")
 	keepsSearch        = !control.Is("nosearch")
 	keepsNamed         = !control.Is("nonamed")
 	keepsPlain         = !control.Is("noplain")

@@ -20,6 +20,31 @@ var unnamed = []string{
 	"libgcc_s.so.*", "libnss_*.so.*", "libresolv.so.*", "ISO*.so", "UTF-*.so", "UNICODE.so", "ld-linux*.so.*",
 }
 
+// preloads are libraries that LD_PRELOAD puts into everything, and that change nothing which a compiler makes: by their
+// names, and by a text in the file. A compiler that has one of them in it is still known.
+var preloads = []struct{ name, marker string }{
+	{"libfakeroot-*.so", "FAKEROOTKEY"}, // owners and permissions, which it asks a process of its own for
+	{"libstdbuf.so", "_STDBUF_O"},       // when output is written, stdbuf(1)
+}
+
+// isKnownPreload reports whether a library is one of preloads.
+func isKnownPreload(path string) bool {
+	name := filepath.Base(path)
+	return slices.ContainsFunc(preloads, func(p struct{ name, marker string }) bool {
+		return match(name, p.name) && contains(path, p.marker)
+	})
+}
+
+// asksFakeroot reports whether all that share memory with others are known programs, and do it to ask fakeroot's process.
+func (t *taker) asksFakeroot(u *observe.Used) bool {
+	if u.Programs&^t.known.known != 0 {
+		return false
+	}
+	return slices.ContainsFunc(t.run.Report.Names, func(n observe.Name) bool {
+		return match(filepath.Base(n.Path), preloads[0].name) && n.Readers&u.Programs == u.Programs && isKnownPreload(n.Path)
+	})
+}
+
 // gccPlugin is what GNU's linkers load to have gcc compile at link time. It stands beside the
 // program that starts the linker for gcc (collect2).
 const gccPlugin = "liblto_plugin.so"
@@ -59,6 +84,9 @@ func (t *taker) strange() (strange, substituted uint64) {
 	}
 	for path, n := range libraries {
 		name := filepath.Base(path)
+		if isKnownPreload(path) && keepsPreloads {
+			continue
+		}
 		own := needed[name] || matches(name, unnamed) || name == gccPlugin && t.isBeside(path, programs)
 		if own && !t.isPreloaded(name) {
 			if t.isSubstitute(path, programs) && isShared(path) {
@@ -74,6 +102,9 @@ func (t *taker) strange() (strange, substituted uint64) {
 		mask := t.known.known &^ t.known.linkers
 		if has(path, "\x00onload\x00", t.run.Notes) {
 			mask = t.known.known
+		}
+		if n.Readers&mask != 0 {
+			t.foreign = name
 		}
 		strange |= n.Readers & mask
 	}

@@ -82,11 +82,12 @@ type taker struct {
 	compiles *bool           // whether py_compile was loaded, once known
 	compiled map[string]bool // the sources that Python imports or runs, without the .py
 
-	needed map[string]bool   // the names of libraries that known programs, or their libraries, name
-	made   map[string]bool   // files that the command wrote, by their paths without links
-	reals  map[string]string // folders to their paths without links, "" for absent ones
-	beside bool              // a path through the private folder led out of it
-	zone   uint64            // programs that have turned a time into a date
+	foreign string            // a library that makes a program one that is not known
+	needed  map[string]bool   // the names of libraries that known programs, or their libraries, name
+	made    map[string]bool   // files that the command wrote, by their paths without links
+	reals   map[string]string // folders to their paths without links, "" for absent ones
+	beside  bool              // a path through the private folder led out of it
+	zone    uint64            // programs that have turned a time into a date
 	// Files that the command wrote, by their paths without links: what stood there was read before; or
 	// was looked at by a program that removes it unless it is empty.
 	overwritten, removed map[string]bool

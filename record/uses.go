@@ -21,6 +21,7 @@ type programs struct {
 	timeless  uint64 // the same, because the command's owner says so
 	drivers   uint64 // they take options
 	compilers uint64 // they read sources
+	foreign   uint64 // they would be known, but for a library that was loaded into them
 	strangers uint64 // they may tell two names of one file apart, or not
 	clang     uint64
 	dates     uint64 // they are known, and use modification times
@@ -78,7 +79,7 @@ func (t *taker) programs() programs {
 	others := p.all &^ p.known
 	libraries := taker{run: t.run, known: p, reals: t.reals}
 	strange, substituted := libraries.strange()
-	t.needed = libraries.needed
+	t.needed, t.foreign, p.foreign = libraries.needed, libraries.foreign, strange
 	p.known &^= strange
 	others |= strange
 	p.substituted = substituted & p.known
@@ -244,6 +245,10 @@ func (t *taker) uses() error {
 			if u.Programs&^t.known.known == 0 {
 				continue
 			}
+		case observe.UseIPC:
+			if t.asksFakeroot(u) {
+				continue
+			}
 		case observe.UseMounts:
 			if t.looksForItself(u) {
 				continue
@@ -257,6 +262,9 @@ func (t *taker) uses() error {
 		what := t.run.command()
 		if u.Detail != "" {
 			what += " (" + u.Detail + ")"
+		}
+		if u.Programs&t.known.foreign != 0 {
+			what += ", with " + t.foreign + " in it"
 		}
 		return request.Refuse(what, Why(u.Use))
 	}

@@ -12,7 +12,7 @@ import (
 // mpicc(1) of Open MPI; and that they ask for (asked_test.go). A name that ends in * is a prefix.
 var documented = []string{
 	// The C library and its loader.
-	"LD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "LANG", "LANGUAGE", "LC_*", "MALLOC_*",
+	"LD_*", "_STDBUF_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "LANG", "LANGUAGE", "LC_*", "MALLOC_*",
 	// Where programs are, and the compilers of GNU.
 	"PATH", "COMPILER_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH",
 	"OBJCPLUS_INCLUDE_PATH", "FINCLUDE_PATH", "GCC_*", "COLLECT_*", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES",

@@ -205,6 +205,15 @@ static void set_close_on_exec(int set)
 			fcntl(files[i], F_SETFD, set ? FD_CLOEXEC : 0);
 }
 
+/* give_variables_back gives the variables their names again that the front must not obey. */
+static void give_variables_back(void)
+{
+	static const char held[] = JO_HELD;
+	for (char **e = environ; *e != NULL; e++)
+		if (strncmp(*e, held, sizeof held - 1) == 0)
+			*e += sizeof held - 1;
+}
+
 static void keep(char **words)
 {
 	siginfo_t ended;
@@ -213,6 +222,7 @@ static void keep(char **words)
 	if (child == 0) {
 		give_signals_back();
 		set_close_on_exec(0);
+		give_variables_back();
 		execv(words[0], words + 1);
 		_exit(125);
 	}

@@ -21,6 +21,10 @@
 
 #include <sys/types.h>
 
+/* JO_HELD begins the names of variables that the front gets under another name, because it must not obey them
+ * (observe/become.go: held). The program that keeps the result gets them under their own. */
+#define JO_HELD "JITCACHE_HELD_"
+
 #include "request.h"
 
 /* jo_front_start forks the tracer, and returns in it. In the front it does not return. words

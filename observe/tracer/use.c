@@ -33,8 +33,8 @@ uint64_t jo_use_program(const jo_process *p)
  * to be harmless. */
 static int for_good(int what)
 {
-	return what == JO_USE_INPUT || what == JO_USE_DESCRIPTOR || what == JO_USE_IPC || what == JO_USE_NAMESPACE ||
-	       what == JO_USE_TRACE || what == JO_USE_FOREIGN || what == JO_USE_SIGNAL || what == JO_USE_IDENTITY;
+	return what == JO_USE_INPUT || what == JO_USE_DESCRIPTOR || what == JO_USE_NAMESPACE || what == JO_USE_TRACE ||
+	       what == JO_USE_FOREIGN || what == JO_USE_SIGNAL || what == JO_USE_IDENTITY;
 }
 
 void jo_use(const jo_process *p, int what, const char *detail)
