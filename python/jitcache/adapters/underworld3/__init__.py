@@ -92,6 +92,10 @@ def install(flat: bool = False, environment: Environment = None) -> None:
     _host = _Host(ranks, extension, flat, words, dict(os.environ if variables_of is None else variables_of()))
     for module, ours in places:
         setattr(module, ours.__name__, ours)
+    directory = _directory()
+    if directory is not None and directory.is_dir():
+        with contextlib.suppress(Error):  # who needs it hears of it
+            _cache(directory)  # loads the library, which takes longer than a hit
 
 
 def get_cache_dir() -> Path | None:
