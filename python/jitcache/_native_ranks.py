@@ -96,8 +96,9 @@ class _OwnRank:
         """Return what this rank has in common with the ranks that it could build for."""
         cache = self.cache
         key = None if cache is None or cache._handle is None else process_key_of(self.wish, cache._handle)
-        # Without a cache the variables are not known, and the request counts alone.
-        process = hashlib.sha256(repr(self.wish.parts()).encode()).hexdigest() if key is None else key.hex
+        # Without a cache it is not known which variables count, and the request counts alone.
+        request = self.wish._replace(process=None).parts()
+        process = hashlib.sha256(repr(request).encode()).hexdigest() if key is None else key.hex
         self._unit = _Unit(machine(), None if cache is None else location_of(cache), process)
         return self._unit
 
