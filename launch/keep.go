@@ -174,7 +174,7 @@ func (r *Request) take(run *record.Run, list *record.List, began time.Time) (*re
 			return nil, err
 		}
 	}
-	if t.both {
+	if t.both && list.World.Dir == "" {
 		list.World.Dir = record.Mark(r.dir, r.places) // an absolute path leads into this folder, so it counts
 	}
 	if err := t.settle(); err != nil {

@@ -42,6 +42,7 @@ const (
 	keepsCompiled      = true // nocompiled: what Python has made of its sources counts for others
 	keepsScratch       = true // noscratch: names of what was made and removed count as absent
 	keepsAdded         = true // noadded: files to which known programs would add count as absent
+	keepsHashed        = true // nohashed: what CUDA's compilers make is one of its folder
 	keepsStood         = true // nostood: what was read and then written over counts by its content
 	keepsPlacements    = true // noplacement: whether a command writes into what stands, or replaces it, counts
 	seesCompilers      = true // nocompilers: a .pyc that is made for others counts as an output

@@ -45,6 +45,7 @@ var (
 	keepsCompiled      = !control.Is("nocompiled")
 	keepsScratch       = !control.Is("noscratch")
 	keepsAdded         = !control.Is("noadded")
+	keepsHashed        = !control.Is("nohashed")
 	keepsStood         = !control.Is("nostood")
 	keepsPlacements    = !control.Is("noplacement")
 	seesCompilers      = !control.Is("nocompilers")

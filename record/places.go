@@ -3,6 +3,9 @@ package record
 import (
 	"slices"
 	"strings"
+
+	"jitcache/core/request"
+	"jitcache/observe"
 )
 
 // Place is a file or folder whose path means nothing: the caller says that it is another
@@ -152,5 +155,31 @@ func (l *List) place(places []Place) {
 	for i := range l.Permits {
 		l.Permits[i].Path = placed(l.Permits[i].Path, places)
 	}
-	l.World.Dir = placed(l.World.Dir, places)
+}
+
+// place puts the names of places into the list. CUDA's compilers hash the path of a source into names of
+// code, and no search of the result finds that. So where they have run the result is one of its folder. A
+// place elsewhere is refused.
+func (t *taker) place() error {
+	t.list.place(t.run.Places)
+	dir := &t.list.World.Dir
+	if !t.hashesPaths() || len(t.run.Places) == 0 || !keepsHashed {
+		*dir = placed(*dir, t.run.Places)
+		return nil
+	}
+	*dir = realDir(t.run.Dir)
+	for _, p := range t.run.Places {
+		if !within(t.run.Dir, p.Path) {
+			return request.Refuse(p.Path, "is a name that CUDA's compiler may have hashed, whatever it stands for")
+		}
+	}
+	return nil
+}
+
+// hashesPaths reports whether a compiler has run that hashes paths: nvcc and its front ends, or clang where
+// it is told the hash (-fuse-cuid).
+func (t *taker) hashesPaths() bool {
+	return t.known.clearers|t.known.followers != 0 || slices.ContainsFunc(t.run.Report.Programs, func(p observe.Program) bool {
+		return slices.ContainsFunc(p.Args, func(a string) bool { return strings.HasPrefix(a, "-cuid=") })
+	})
 }

@@ -87,7 +87,8 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 
 // differs says how the surroundings differ from a world, "" if they do not.
 func (s *Surroundings) differs(w *World) string {
-	if w.Dir != "" && w.Dir != placed(realDir(s.Dir), s.Places) {
+	// A folder whose own name counts, although it is a place, begins with a slash (place).
+	if w.Dir != "" && w.Dir != placed(realDir(s.Dir), s.Places) && w.Dir != realDir(s.Dir) {
 		return s.Dir + ": another folder to work in"
 	}
 	was, is := w.Variables, s.variables(w.Rule, w.Also)

@@ -128,7 +128,9 @@ func (t *taker) all() error {
 	t.textual()
 	t.dependencies()
 	t.world()
-	t.list.place(t.run.Places)
+	if err := t.place(); err != nil {
+		return err
+	}
 	t.sort()
 	return nil
 }

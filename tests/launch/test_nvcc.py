@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -106,3 +107,37 @@ def test_variable_of_nvcc_counts(place: Any, nvcc: Nvcc) -> None:
     (place.folder / "made").unlink()
     nvcc.run(*words, env={"NVCC_APPEND_FLAGS": "-DX -lineinfo"})
     assert place.read("made") != kept
+
+
+ANONYMOUS = """namespace { __device__ int value; __global__ void k() { value = 1; } }
+void launch() { k<<<1, 1>>>(); }
+"""
+
+
+def hashes(path: Path) -> set[bytes]:
+    """The hashes of the path in names of code. Elsewhere objects of nvcc have the number of a process in them."""
+    found = set(re.findall(rb"[0-9a-f]{8}_\d+_a_cu", path.read_bytes()))
+    assert found
+    return found
+
+
+@pytest.mark.control("nohashed", rows=["-ptx"])
+@pytest.mark.parametrize("words", [["-rdc=true", "-c"], ["-c"], ["-ptx"]], ids="".join)
+def test_result_that_has_a_hash_of_the_sources_path_stays_in_its_folder(
+    place: Any, nvcc: Nvcc, words: list[str]
+) -> None:
+    """nvcc makes names of code from it, and the search for the folder's name does not see it."""
+    words = [*words, "a.cu", "-o", "made"]
+    for name in ("one", "two", "one"):
+        folder = place.folder / name
+        again = folder.exists()
+        if not again:
+            folder.mkdir()
+            (folder / "a.cu").write_text(ANONYMOUS)
+            os.utime(folder / "a.cu", (10**9, 10**9))
+        assert place.plain(nvcc.path, "-arch=sm_90", *words, cwd=folder).returncode == 0
+        alone = hashes(folder / "made")
+        (folder / "made").unlink()
+        log, compiled = nvcc.run(*words, cwd=folder, env={"JITCACHE_BASE_DIR": str(folder)})
+        assert hashes(folder / "made") == alone
+        assert compiled is not again, log
