@@ -47,6 +47,15 @@ const (
 	strange   = making | wrapping | timing | following | clearing
 )
 
+// keepsTimes reports whether objcopy or strip is told to give its output the time of its input: by -p, among
+// other letters too, or --preserve-dates. A file of options may say so.
+func keepsTimes(args []string) bool {
+	return slices.ContainsFunc(args[min(1, len(args)):], func(a string) bool {
+		long := strings.HasPrefix(a, "--")
+		return strings.HasPrefix(a, "@") || strings.HasPrefix(a, "--p") || !long && strings.HasPrefix(a, "-") && strings.Contains(a, "p")
+	})
+}
+
 const clangMarker = "CCC_OVERRIDE_OPTIONS"
 
 var families = []family{
@@ -56,6 +65,8 @@ var families = []family{
 	},
 	{[]string{"collect2"}, "COLLECT_GCC", linking},
 	{[]string{"as", "gas"}, "GNU assembler", removing},
+	// They obey GNUTARGET (getenv was logged), and use times only where they are told to (keepsTimes).
+	{[]string{"objcopy", "strip"}, "only-keep-debug", removing},
 	{[]string{"ld", "ld.bfd", "ld.gold", "gold"}, "COLLECT_NO_DEMANGLE", linking | removing},
 	{[]string{"clang", "clang++"}, clangMarker, driving | compiling},
 	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking | opening},

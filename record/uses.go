@@ -52,9 +52,13 @@ func (t *taker) programs() programs {
 	var not [excuses]uint64
 	for i := range t.run.Report.Programs {
 		bit := bitOf(t.run.Report.Programs[i].ID)
-		one := programsOf(t.run.Report.Programs[i].Path, bit, t.run.Notes)
-		if runsWhatItMakes(&t.run.Report.Programs[i]) {
+		program := &t.run.Report.Programs[i]
+		one := programsOf(program.Path, bit, t.run.Notes)
+		if runsWhatItMakes(program) {
 			one = programs{} // which may do anything
+		}
+		if name := plainName(program.Path); (name == "objcopy" || name == "strip") && keepsTimes(program.Args) {
+			one = programs{}
 		}
 		p.all |= bit
 		for k, mask := range one.masks() {

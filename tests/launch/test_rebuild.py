@@ -22,14 +22,28 @@ ROWS: dict[str, tuple[str, str, str, list[str], int]] = {
     "lld": ("a.c", C, "gcc -fuse-ld=lld a.c -o a", ["a"], 3),
     "mold": ("a.c", C, "gcc -fuse-ld=mold a.c -o a", ["a"], 3),
     "gold": ("a.c", C, "gcc -fuse-ld=gold a.c -o a", ["a"], 3),
+    "objcopy": ("a.c", C, "objcopy -I binary -O elf64-x86-64 a.c a.o", ["a.o"], 3),
+    "split DWARF": ("a.c", C, "gcc -g -gsplit-dwarf -c a.c -o a.o", ["a.o", "a.dwo"], 3),
     "gfortran, another module": ("a.f90", F, "gfortran -c a.f90 -o a.o", ["a.o", "m.mod"], 4),
     "gfortran, the same module": ("a.f90", G, "gfortran -c a.f90 -o a.o", ["a.o", "m.mod"], 4),
 }
 NEEDS = {"lld": "ld.lld", "mold": "mold", "gold": "ld.gold"}
 
 
-def state(folder: Path, names: list[str]) -> list[tuple[bytes, int]]:
-    return [((folder / n).read_bytes(), (folder / n).stat().st_mode) for n in names]
+Files = dict[str, tuple[bytes, int]]
+
+
+def exchange(folder: Path, names: list[str], with_: Files) -> Files:
+    """Put other files in the place of some, and return those, if there are any."""
+    found = {
+        n: ((folder / n).read_bytes(), (folder / n).stat().st_mode & 0o7777) for n in names if (folder / n).exists()
+    }
+    for name in found:
+        (folder / name).unlink()
+    for name, (content, mode) in with_.items():
+        (folder / name).write_bytes(content)
+        (folder / name).chmod(mode)
+    return found
 
 
 @pytest.mark.control("nostood", rows=["gfortran, another module"])
@@ -40,16 +54,16 @@ def test_build_over_an_older_result_hits(place: Any, row: str) -> None:
     words = shlex.split(line)
     need(NEEDS.get(row, words[0]))
     opens = own_program(place, words[0])
-    alone = place.folder.parent / "alone"
-    alone.mkdir()
+    alone: Files = {}
     for build, v in enumerate((1, 2, 1, 2, 1, 2), 1):
-        for folder in (place.folder, alone):
-            (folder / source).write_text(text % v)
-        assert place.plain(*words, cwd=alone).returncode == 0
+        (place.folder / source).write_text(text % v)
+        ours = exchange(place.folder, names, alone)
+        assert place.plain(*words).returncode == 0
+        alone = exchange(place.folder, names, ours)
         opens.count()
         assert place.run(*words).returncode == 0
         assert (opens.count() == 0) is (build >= first), build
-        assert state(place.folder, names) == state(alone, names)
+        assert exchange(place.folder, names, alone) == alone
     opens.close()
 
 
@@ -99,3 +113,41 @@ def test_content_that_is_read_and_written_over_counts_as_it_was(place: Any, what
         # rm looks at what it removes, and is not known: it may use the time, which is another one each time
         assert ran is (what == "made anew" or turn < (1 if what == "read last" else 3))
     opens.close()
+
+
+@pytest.mark.control("nostood", rows=["strip"])
+@pytest.mark.parametrize(
+    "words", ["strip -g a.o", "objcopy --strip-debug a.o", "strip a.o"], ids=["strip", "objcopy", "all"]
+)
+def test_program_that_changes_its_input_is_replayed_for_each_content(place: Any, words: str, gcc: str) -> None:
+    """Into the file that stands, with its permissions and its other names."""
+    opens = own_program(place, words.split(maxsplit=1)[0])
+    a, other = place.folder / "a.o", place.folder / "other"
+    objects = []
+    for v in (1, 2):
+        place.write(a_c=C % v)
+        place.plain(gcc, "-g", "-c", "a.c", "-o", "a.o")
+        objects.append(a.read_bytes())
+    for turn, v in enumerate((0, 1, 0, 1)):
+        seen = []
+        for run in (place.plain, place.run):
+            for path in (a, other):
+                path.unlink(missing_ok=True)
+            a.write_bytes(objects[v])
+            a.chmod(0o640)
+            os.link(a, other)
+            opens.count()
+            assert run(*words.split()).returncode == 0
+            seen.append((a.read_bytes(), other.read_bytes(), a.stat().st_mode))
+        assert seen[0] == seen[1]
+        assert (opens.count() == 0) is (turn >= 2)
+    opens.close()
+
+
+def test_time_that_strip_keeps_counts(place: Any, gcc: str) -> None:
+    place.write(a_c=C % 1)
+    place.plain(gcc, "-g", "-c", "a.c", "-o", "a.o")
+    for at in (10**9, 10**9 + 5, 10**9):
+        os.utime(place.folder / "a.o", (at, at))
+        assert place.run("strip", "-p", "a.o", "-o", "b.o").returncode == 0
+        assert (place.folder / "b.o").stat().st_mtime == at
