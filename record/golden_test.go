@@ -35,6 +35,15 @@ func TestListsAreThoseOfTheDocument(t *testing.T) {
 	if read.Parent != s.Parent || !reflect.DeepEqual(read.generations, s.generations) {
 		t.Errorf("%+v", read.generations)
 	}
+	below, err := os.ReadFile("../tests/golden/lists.below")
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(text string) string { d := key.Sum([]byte(text)); return string(d[:]) }
+	got := setBelow(&s.Parent, questions, []string{says("same"), isUnset, says("names"), "/home/user", says("limits")})
+	if got.ID.String()+"\n" != string(below) {
+		t.Errorf("the set below has the key %s", got.ID)
+	}
 	for i, want := range []*List{sample(), {}} {
 		if l, err := read.members[i].open(); err != nil || !l.Equal(want) {
 			t.Errorf("list %d: %+v, %v", i, l, err)

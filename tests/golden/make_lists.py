@@ -1,7 +1,8 @@
-"""Writes lists.jcset from docs/format.md, sharing no code with the package."""
+"""Writes lists.jcset and lists.below from docs/format.md, sharing no code with the package."""
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import blake3
@@ -100,10 +101,25 @@ QUESTIONS = [
 ]
 
 
+def asked(questions: list[tuple[int, bytes, bytes]]) -> bytes:
+    return b"".join(number(about) + text(a) + text(b) for about, a, b in questions)
+
+
 def generation(last: bytes, questions: list[tuple[int, bytes, bytes]]) -> bytes:
-    return last + number(len(questions)) + b"".join(number(about) + text(a) + text(b) for about, a, b in questions)
+    return last + number(len(questions)) + asked(questions)
+
+
+def key(components: dict[bytes, bytes]) -> bytes:
+    hashed = b"jitcache key 1\n" + struct.pack("<I", len(components))
+    for label, value in sorted(components.items()):
+        hashed += struct.pack("<H", len(label)) + label + b"b" + struct.pack("<Q", len(value)) + digest(value)
+    return digest(hashed)
 
 
 GENERATIONS = [generation(b"\6" * 32, QUESTIONS), generation(bytes(32), QUESTIONS[:1])]
 data = b"jcset\0\0\3" + b"\5" * 32 + number(len(GENERATIONS)) + b"".join(GENERATIONS) + texts(FULL, EMPTY)
 Path(__file__).with_name("lists.jcset").write_bytes(data)
+
+ANSWERS = texts(digest(b"same"), b"unset", digest(b"names"), b"/home/user", digest(b"limits"))
+BELOW = key({b"set": b"\5" * 32, b"questions": asked(QUESTIONS), b"answers": ANSWERS})
+Path(__file__).with_name("lists.below").write_text(BELOW.hex() + "\n")
