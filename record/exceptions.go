@@ -102,6 +102,15 @@ func (t *taker) looksForItself(u *observe.Used) bool {
 	return !t.isAskedFor(u.Detail, u.Programs, u.Programs) && u.Programs&^harmless == 0
 }
 
+// listsInterfaces reports whether a use is Open MPI's wrapper asking for the network
+// interfaces, as all of Open MPI's programs do at their start. What it tells the compiler
+// does not depend on them.
+func (t *taker) listsInterfaces(u *observe.Used) bool {
+	// SIOCGIFCONF and its like (linux/sockios.h)
+	return u.Programs&^t.known.wrappers == 0 &&
+		(u.Detail == "socket" || strings.HasPrefix(u.Detail, "ioctl 0x89") || strings.HasPrefix(u.Detail, "/proc/net/"))
+}
+
 // isTemporary reports whether a folder is one for temporary files.
 func isTemporary(r *Run, path string) bool {
 	path = filepath.Clean(path)

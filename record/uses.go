@@ -275,15 +275,6 @@ func (t *taker) uses() error {
 	return nil
 }
 
-// listsInterfaces reports whether a use is Open MPI's wrapper asking for the network
-// interfaces, as all of Open MPI's programs do at their start. What it tells the compiler
-// does not depend on them.
-func (t *taker) listsInterfaces(u *observe.Used) bool {
-	// SIOCGIFCONF and its like (linux/sockios.h)
-	return u.Programs&^t.known.wrappers == 0 &&
-		(u.Detail == "socket" || strings.HasPrefix(u.Detail, "ioctl 0x89") || strings.HasPrefix(u.Detail, "/proc/net/"))
-}
-
 // harmlessClock reports whether the clock was asked for something other than a date that
 // gets into the result: by a known program in any way but time(2), which can be told apart
 // where the program uses glibc; or by Python, which seeds generators and compares times.
