@@ -13,6 +13,7 @@ def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
     from jitcache import Cache
     from jitcache.adapters.triton import _changed as changed
+    from jitcache.adapters import _file_memo as memo
     from jitcache.adapters.triton import _fingerprint as fingerprint
     from jitcache.adapters.triton import _group as group
     from jitcache.adapters.triton import _manager as manager
@@ -110,12 +111,12 @@ def take_out(what: str) -> None:
     elif what == "usable":  # a cache without a directory does as well
         manager._chosen = manager._cache
     elif what == "stamps":
-        fingerprint._stamp = lambda path, whole=fingerprint._stamp: whole(path) and [path, 0, 0]
+        memo._stamp = lambda path, whole=memo._stamp: whole(path) and [path, 0, 0]
     elif what == "listings":
-        whole = fingerprint._on_event
-        fingerprint._on_event = lambda event, args: None if event == "os.listdir" else whole(event, args)
+        whole = memo._on_event
+        memo._on_event = lambda event, args: None if event == "os.listdir" else whole(event, args)
     elif what == "young":
-        fingerprint.proves = lambda stamp, read_ns: True
+        memo.proves = lambda stamp, read_ns: True
     elif what == "fingerprint":
         fingerprint._remembered = lambda cache, computes: computes()
     else:

@@ -1,0 +1,95 @@
+"""What PyTorch compiles for the CPU, in a jitcache: graphs of torch.compile, and all C++ of Inductor and AOTInductor.
+
+    JITCACHE_TORCH=1 python program.py
+
+or in the program::
+
+    import jitcache.adapters.torch
+
+    jitcache.adapters.torch.install()
+
+From then on a process whose torch folders are empty starts no compiler for what
+another has compiled. ``docs/torch.md`` says what is in a key and what is not cached.
+For PyTorch 2.15. Importing this module does not import PyTorch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jitcache.adapters._chosen import Chosen
+
+if TYPE_CHECKING:
+    from jitcache import Cache
+
+__all__ = ["KIND", "clear", "count", "entries", "install", "uncached", "uninstall"]
+
+#: The kind of the entries: graphs, and what the C++ compiler makes.
+KIND = "torch"
+
+#: The kinds of entries that save a process time and hold no result: answers of compilers, of probes, and of torch_key.
+OWN_KINDS = ("_torch-asked", "_torch-isa", "_torch-key")
+
+_cache = Chosen(KIND, "PyTorch")
+
+
+def install(cache: Cache | None = None) -> str:
+    """Serve PyTorch from a jitcache, in this process; return how: ``"all"``, ``"compiler"`` or ``""``.
+
+    ``cache``: the cache; default ``jitcache.default_cache()``. ``"all"``: graphs and C++.
+    ``"compiler"``: this PyTorch keeps graphs in another way than the adapter knows, so
+    its own cache has them, and the jitcache what the C++ compiler makes. ``""``: there
+    is no cache, or the compiler is not called as expected: nothing is changed. In both
+    cases a warning of the logger ``jitcache`` says why.
+
+    Imports ``torch._inductor``. May be called again, to change the cache. Raises
+    ImportError without PyTorch.
+    """
+    import torch._functorch._aot_autograd.autograd_cache
+    import torch._inductor.codecache  # noqa: F401
+
+    return _attach(cache)
+
+
+def _attach(cache: Cache | None = None) -> str:
+    """Attach hooks to what is imported; the start-up file calls this after each module that has some."""
+    from . import _hooks
+
+    if not _cache.fits(cache):
+        return ""
+    how = _hooks.attach(_cache)
+    if how:
+        _cache.given = cache
+    return how
+
+
+def uninstall() -> None:
+    """Leave what is compiled from now on to PyTorch."""
+    from . import _hooks
+
+    _hooks.detach()
+    _cache.given = None
+
+
+def uncached() -> dict[str, int]:
+    """Return why something was left to PyTorch or not stored in this process, and how often: ``{"not stored": 2}``."""
+    return dict(_cache.reasons)
+
+
+def entries() -> list[dict[str, Any]]:
+    """Return a description of each entry, as ``jitcache ls --json`` prints it.
+
+    The name is that of the file that the compiler makes, or PyTorch's class and the beginning of its key.
+    """
+    return list(_cache().entries(KIND))
+
+
+def count() -> int:
+    """Return the number of entries."""
+    return _cache().count(KIND)
+
+
+def clear() -> None:
+    """Remove all entries of PyTorch's, and no others. Files in PyTorch's own folders stay."""
+    for kind in (KIND, *OWN_KINDS):
+        _cache().clear(kind)
