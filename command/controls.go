@@ -11,4 +11,6 @@ const (
 
 	givesVariables = true // noagreed: a command gets the variables that its request gives
 	givesLimits    = true // noagreedlimits: a command gets the limits and the umask that its request gives
+
+	hidesPrivate = true // noprivatename: the name of the private folder does not get into debug information
 )

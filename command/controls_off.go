@@ -12,4 +12,5 @@ var (
 	refusesElsewhere = !control.Is("elsewhere")
 	givesVariables   = !control.Is("noagreed")
 	givesLimits      = !control.Is("noagreedlimits")
+	hidesPrivate     = !control.Is("noprivatename")
 )

@@ -33,6 +33,10 @@ type run struct {
 // texts do not begin with a dot.
 const temporary = ".tmp"
 
+// ownFolder is another name of the folder that a process runs in. Compilers take it from PWD, for debug information, if it
+// leads to that folder; so the private folder's own name, which is another one each time, does not get there.
+const ownFolder = "/proc/self/cwd"
+
 func start(j *Job) (Running, error) {
 	s, env := j.spec, j.env
 	r := &run{spec: s, dir: s.Dir, env: env, limits: j.known.limits}
@@ -50,6 +54,9 @@ func start(j *Job) (Running, error) {
 		args[i] = strings.ReplaceAll(a, Private, r.private)
 	}
 	env = replace(env, "TMPDIR", filepath.Join(r.private, temporary))
+	if s.Dir == "" && hidesPrivate {
+		env = replace(env, "PWD", ownFolder)
+	}
 	if s.Withhold {
 		env = replace(env, "CCACHE_DISABLE", "1") // one cache is enough, and the files of ccache cannot be observed
 	}

@@ -76,7 +76,8 @@ typedef struct jitcache_native_request jitcache_native_request;
 #define JITCACHE_NATIVE_UMASK 'U' /* the umask, octal */
 
 /* In an ARGUMENT or FLAG this stands for the private folder: "\001/solver.c". If the
- * command runs in that folder, prefer plain names, which do not show in the result. */
+ * command runs in that folder, prefer plain names, which do not show in the result. PWD
+ * is /proc/self/cwd there, so that debug information does not name the folder either. */
 #define JITCACHE_NATIVE_PRIVATE "\001"
 
 /* jitcache_native_request_new makes a request without parts.

@@ -1,8 +1,9 @@
-"""Start-up: what the variable ``JITCACHE_NUMBA`` asks for, in a program without a line of ours.
+"""Start-up: what ``JITCACHE_NUMBA`` and ``JITCACHE_TORCH`` ask for, in a program without a line of ours.
 
-``jitcache_startup.pth`` imports this in each Python process that has the variable. It
+``jitcache_startup.pth`` imports this in each Python process that has such a variable. It
 waits for the program's ``import numba``, or of the llvmlite below it, whose options
-of LLVM count; a process without these imports nothing of ours.
+of LLVM count, and for PyTorch's import of Inductor; a process without these imports
+nothing of ours.
 Numba has an entry point for extensions, but that comes with the first compile,
 which is too late: a function with a signature is being compiled then, and
 ``cache=True`` has looked for a place beside the sources.
@@ -36,6 +37,17 @@ def _install() -> None:
         logging.getLogger("jitcache").warning("JITCACHE_NUMBA=%s: %s: %s", asked, type(e).__name__, e)
 
 
+def _install_torch(_module: Any) -> None:
+    from jitcache.adapters import torch
+
+    torch._attach()
+
+
+def _serve_triton() -> None:
+    """Let Triton use a jitcache too, in this process and in those in which PyTorch compiles kernels."""
+    os.environ.setdefault("TRITON_CACHE_MANAGER", "jitcache.adapters.triton:Manager")
+
+
 def _note_options(module: Any) -> None:
     from jitcache.adapters.numba import _llvm
 
@@ -43,10 +55,16 @@ def _note_options(module: Any) -> None:
 
 
 #: What follows a module when it is imported, once. A module that is only looked for is not imported.
-_AFTER: dict[str, Callable[[Any], None]] = {
-    "llvmlite.binding.options": _note_options,
-    "numba": lambda _: _install(),
-}
+_AFTER: dict[str, Callable[[Any], None]] = {}
+if os.environ.get("JITCACHE_NUMBA"):
+    _AFTER["llvmlite.binding.options"] = _note_options
+    _AFTER["numba"] = lambda _: _install()
+if os.environ.get("JITCACHE_TORCH") == "1":
+    _serve_triton()
+    _AFTER["torch._inductor.codecache"] = _install_torch
+    _AFTER["torch._functorch._aot_autograd.autograd_cache"] = _install_torch
+elif os.environ.get("JITCACHE_TORCH"):
+    logging.getLogger("jitcache").warning("JITCACHE_TORCH=%s: want 1", os.environ["JITCACHE_TORCH"])
 
 
 class _Looking(threading.local):
@@ -93,5 +111,5 @@ class _After:
         return spec
 
 
-if os.environ.get("JITCACHE_NUMBA"):
+if _AFTER:
     sys.meta_path.insert(0, _After)

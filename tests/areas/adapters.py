@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable
 
-from .common import BUILD, ROOT, Count, counted, environment, pytest, run, skipped, total, venv
+from .common import BUILD, INSTALLING, ROOT, Count, counted, environment, pytest, run, skipped, total, venv
 from .control import red
 from .python import interpreters
 
@@ -287,6 +287,34 @@ def cupy_old() -> Count:
     """The same with an older version."""
     # The older version makes no LTO-IR. Only the current version is tested with mechanisms taken out.
     return _cupy("cupy-old", CUPY_OLD, "tests/cupy", "-k", "not ltoir and not without_it")
+
+
+#: PyTorch, and what it needs beside NVIDIA's libraries, which are 2 GB; tests/torch/stubs.py stands in for most of them.
+TORCH = "2.15.0"
+TORCH_NEEDS = [
+    "filelock", "fsspec", "jinja2", "networkx", "numpy>=2", "setuptools", "sympy", "typing_extensions",
+    "nvidia-cuda-runtime==13.2.*", "nvidia-cuda-cupti==13.2.*",
+]  # fmt: skip
+
+
+def _with_torch(area: str, version: str) -> str | None:
+    python = _venv(area, f"torch-{version}", TORCH_NEEDS, ("3.11", "3.12", "3.13"))
+    if python is None:
+        return None
+    ready = BUILD / "venvs" / f"torch-{version}" / "torch-ready"
+    alone = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", f"torch=={version}"]
+    with INSTALLING:
+        if not ready.exists():
+            for command in (alone, [python, str(ROOT / "tests" / "torch" / "stubs.py")]):
+                if run(area, command)[0] != 0:
+                    return None
+            ready.touch()
+    return python
+
+
+def torch(area: str = "torch") -> Count:
+    """PyTorch on the CPU, with compilers that are counted, beside its own cache, and with mechanisms taken out."""
+    return _pytest(area, _with_torch(area, TORCH), "tests/torch")
 
 
 def interpreters_of(area: str) -> dict[str, str]:

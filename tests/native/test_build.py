@@ -15,6 +15,8 @@ import jitcache
 import pytest
 from conftest import CountedCompiler, in_process, need
 from jitcache import native
+from jitcache._native_job import Command, Source
+from jitcache._native_request import built
 
 TEXT = "int f(int x) { return 3 * x; }\n"
 
@@ -224,6 +226,16 @@ def test_file_that_is_made_beside_the_result_is_gone_with_the_folder(
         assert not entry.hit
         assert "f.d: is left behind" in entry.refused
     assert "source.c" in (tmp_path / "f.d").read_text()
+
+
+@pytest.mark.control("noprivatename")
+def test_debug_information_does_not_name_the_private_folder(cache: Any) -> None:
+    """It has another name each time, so two results would differ."""
+    words = (need("gcc"), "-c", "-g1", "f.c", "-o", "f.o")
+    entry = built(Command(words, (Source("f.c", TEXT.encode()),), "f.o", None, (), "native", "f.o"), cache, None)
+    assert b"f.c" in bytes(entry)
+    assert b"jitcache-run-" not in bytes(entry)
+    assert not entry.refused
 
 
 @pytest.mark.control("nodates")

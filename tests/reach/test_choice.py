@@ -82,9 +82,9 @@ def test_change_reaches_these(file: str, whole: set[str], parts: set[str]) -> No
 
 
 def test_core_reaches_every_adapter_and_the_observer_only_those_that_observe() -> None:
-    adapters = {"numba", "cute-dsl", "triton", "jax", "warp", "cupy", "cuda-core", "underworld3"}
+    adapters = {"numba", "cute-dsl", "triton", "jax", "torch", "warp", "cupy", "cuda-core", "underworld3"}
     assert adapters <= ran(chosen("core/store/read.go"))
-    assert adapters & ran(chosen("observe/run.go")) == {"cupy", "cuda-core", "underworld3"}
+    assert adapters & ran(chosen("observe/run.go")) == {"cupy", "cuda-core", "torch", "underworld3"}
     assert "observe" not in ran(chosen("core/store/read.go"))
 
 

@@ -12,8 +12,8 @@ import textwrap
 def take_out(what: str) -> None:
     """Take a mechanism out; the test of its promise has to be red."""
     from jitcache import Cache
-    from jitcache.adapters.triton import _changed as changed
     from jitcache.adapters import _file_memo as memo
+    from jitcache.adapters.triton import _changed as changed
     from jitcache.adapters.triton import _fingerprint as fingerprint
     from jitcache.adapters.triton import _group as group
     from jitcache.adapters.triton import _manager as manager

@@ -25,7 +25,7 @@ from jitcache._native_request import built
 from . import KIND, _cache, _elf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 #: What is a source of a command. All other files are named by their paths, and observed.
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".o")
@@ -109,14 +109,18 @@ def _read(words: list[str], cwd: str) -> tuple[str, Command | None]:
     if not texts:
         return "no sources", None
     sources = tuple(Source(name, text) for name, text in texts.items())
-    chosen = () if _is_script(words[0]) else _ENVIRONMENT
-    wish = Command(tuple(said), sources, said[at], None, (), KIND, said[at], environment=chosen)
+    wish = Command(tuple(said), sources, said[at], None, (), KIND, said[at], environment=environment_of(words[0]))
     return "", wish
+
+
+def environment_of(compiler: str) -> tuple[str, ...]:
+    """Return which variables a compiler gets: all, if it is somebody's script. Raises OSError."""
+    return () if _is_script(compiler) else _ENVIRONMENT
 
 
 @functools.lru_cache(maxsize=8)
 def _is_script(compiler: str) -> bool:
-    """Return whether a compiler is somebody's script, which may obey any variable."""
+    """Return whether a compiler is a script, which may obey any variable."""
     path = shutil.which(compiler)
     if path is None:
         return True
@@ -168,9 +172,7 @@ def including(original: Any) -> Any:
     """
 
     @functools.wraps(original)
-    def _precompile_header(header: str, hashable_cmd_line: str, **compile_command: Any) -> str:
+    def _precompile_header(header: str, *_: Any, **__: Any) -> str:
         return header
 
     return _precompile_header
-
-

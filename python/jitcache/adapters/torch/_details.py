@@ -25,11 +25,11 @@ def completed(original: Any) -> Any:
     counts_threads = "cpp_runtime_thread_count" in original.__code__.co_names
 
     @functools.wraps(original)
-    def __init__(self: Any, gm: Any, example_inputs: Any, *args: Any, **more: Any) -> None:
+    def init(self: Any, gm: Any, example_inputs: Any, *args: Any, **more: Any) -> None:
         original(self, gm, example_inputs, *args, **more)
         self.jitcache = _lacking(getattr(self, "_may_generate_cpu_cpp_code", None), counts_threads, gm, example_inputs)
 
-    return __init__
+    return init
 
 
 def _lacking(is_for_cpu: Callable[..., bool] | None, counts_threads: bool, *graph: Any) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def _lacking(is_for_cpu: Callable[..., bool] | None, counts_threads: bool, *grap
 
 
 def vec_isa() -> str:
-    """Return the vector ISA that Inductor picks now: its name, its width, and the compiler's flags and macros for it."""
+    """Return the vector ISA that Inductor picks now: its name, its width, the compiler's flags and macros for it."""
     from torch._inductor import cpu_vec_isa
 
     isa = cpu_vec_isa.pick_vec_isa()

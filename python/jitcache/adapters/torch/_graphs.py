@@ -77,7 +77,7 @@ def _candidates(cls: type, key: str, tried: set[bytes]) -> Iterator[tuple[Any, b
             content = _cache().get(_entry(cls, key, number), kind=KIND)
             if content is None:
                 return
-            graph = None if _digest(content) in tried else pickle.loads(content)
+            graph = None if _digest(content) in tried else pickle.loads(content)  # noqa: S301 - as PyTorch does
         except Exception as e:  # noqa: BLE001 - a pickle that this process cannot read is no candidate
             _note(cls, key, e)
             continue

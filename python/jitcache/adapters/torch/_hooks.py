@@ -122,14 +122,14 @@ def _fitting() -> str:
     """Return what can be served, and warn if that is not all."""
     import torch
 
+    how, stays = "compiler", "graphs are left to PyTorch's own cache"
+    left = next((hook for hook in _GRAPHS if not hook.fits()), None)
     if not _COMPILER.fits():
-        left, how, text = _COMPILER, "", "%s: PyTorch %s: %s is not as expected: PyTorch's own cache stays as it is"
-    else:
-        left = next((hook for hook in _GRAPHS if not hook.fits()), None)
-        how, text = "compiler", "%s: PyTorch %s: %s is not as expected: graphs are left to PyTorch's own cache"
+        left, how, stays = _COMPILER, "", "PyTorch's own cache stays as it is"
     if left is None:
         return "all"
-    logging.getLogger("jitcache").warning(text, "torch", torch.__version__, f"{left.module}.{left.name}")
+    text = "torch: PyTorch %s: %s.%s is not as expected: %s"
+    logging.getLogger("jitcache").warning(text, torch.__version__, left.module, left.name, stays)
     return how
 
 

@@ -12,7 +12,7 @@ from jitcache._native_job import Command
 from jitcache._native_request import built
 
 from . import _cache
-from ._compiler import left_to_torch
+from ._compiler import environment_of, left_to_torch
 from ._details import library
 
 if TYPE_CHECKING:
@@ -27,10 +27,11 @@ _OUT, _BOTH = 'exec "$@" >answer 2>/dev/null', 'exec "$@" >answer 2>&1'
 
 def _answer(compiler: str, asked: str, shell: str) -> str | None:
     """Return what a compiler prints, from an observed run; None if that cannot be had so."""
-    words = ("sh", "-c", shell, "sh", *shlex.split(compiler), asked)
     try:
-        entry = built(Command(words, (), "answer", None, (), ASKED, f"{compiler} {asked}"), _cache(), None)
-        return bytes(entry.view).decode()
+        program, *more = shlex.split(compiler)
+        words, name = ("sh", "-c", shell, "sh", program, *more, asked), f"{compiler} {asked}"
+        wish = Command(words, (), "answer", None, (), ASKED, name, environment=environment_of(program))
+        return bytes(built(wish, _cache(), None).view).decode()
     except (Error, OSError, ValueError):
         return None
 
