@@ -139,6 +139,39 @@ func TestTracerOrKeeperThatIsKilledTakesTheTreeAlong(t *testing.T) {
 	}
 }
 
+// The child of a tracer waits until that says go.
+func TestChildOfATracerThatIsKilledAtOnceEnds(t *testing.T) {
+	first := func(run *Run, pid int) int {
+		for pid != 0 && !run.Wait(0) { // all may have ended before anybody looks
+			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
+			if words := strings.Fields(string(text)); len(words) > 0 {
+				child, _ := strconv.Atoi(words[0])
+				return child
+			}
+		}
+		return 0
+	}
+	for seen := 0; seen < 10; {
+		run, err := Start(&Command{Args: []string{"/bin/true"}, Dir: "/", Env: os.Environ(), Stdin: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tracer := first(run, int(run.spawn.keeper))
+		child := first(run, tracer)
+		if child != 0 {
+			syscall.Kill(tracer, syscall.SIGKILL)
+			seen++
+		}
+		run.Wait(time.Minute)
+		run.Report()
+		for end := time.Now().Add(10 * time.Second); len(called([]int{child}, "jitcache-observ")) > 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("a child waits for a tracer that was killed")
+			}
+		}
+	}
+}
+
 func TestKeeperIsNotNeededToNoticeTheEnd(t *testing.T) {
 	run, err := Start(&Command{Args: []string{"/bin/sleep", "100"}, Dir: "/", Env: os.Environ(), Stdin: -1})
 	if err != nil {

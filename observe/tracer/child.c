@@ -126,11 +126,15 @@ static int hear(message *m)
 	return n == (ssize_t)sizeof *m;
 }
 
+/* wait_to_go returns what the tracer says. If that was killed before, the child ends. */
 static char wait_to_go(void)
 {
-	char how = 'p';
-	while (read(go[0], &how, 1) < 0 && errno == EINTR)
+	char how;
+	ssize_t n;
+	while ((n = read(go[0], &how, 1)) < 0 && errno == EINTR)
 		;
+	if (n != 1)
+		_exit(125);
 	return how;
 }
 
@@ -152,7 +156,10 @@ static void filter(char how)
 
 static void child(const jo_request *r, pid_t tracer)
 {
-	char how = wait_to_go();
+	char how;
+	close(go[1]); /* or the end of the tracer would not be the end of the pipe */
+	close(told[0]);
+	how = wait_to_go();
 	if (how == 'p')
 		jo_plain_child(tracer);
 	/* A front already is in the command's folder, by whichever path. */
