@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"jitcache/core/request"
@@ -42,7 +43,7 @@ func Unmark(text string, places []Place) string {
 
 func longestFirst(places []Place, of func(Place) string) []Place {
 	sorted := slices.Clone(places)
-	slices.SortStableFunc(sorted, func(a, b Place) int { return len(of(b)) - len(of(a)) })
+	sort.SliceStable(sorted, func(i, j int) bool { return len(of(sorted[i])) > len(of(sorted[j])) })
 	return sorted
 }
 

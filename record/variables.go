@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"jitcache/core/key"
@@ -145,7 +146,7 @@ func (r Rule) variables(env, also []string, places []Place) []Variable {
 	if r == KnownVariables {
 		all = append(all, unsaidOf(env, also))
 	}
-	slices.SortFunc(all, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	return all
 }
 

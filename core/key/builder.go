@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -221,7 +222,8 @@ func (b *Builder) Seal() (*Key, error) {
 	if b.failed != nil {
 		return nil, b.failed
 	}
-	slices.SortFunc(b.parts, func(x, y component) int { return strings.Compare(x.label, y.label) })
+	// Each kind of value that slices.SortFunc sorts is half a per cent of the library.
+	sort.Slice(b.parts, func(i, j int) bool { return b.parts[i].label < b.parts[j].label })
 	k := &Key{Name: b.name, Kind: b.kind, Parts: make([]Part, len(b.parts)), Inputs: slices.Clone(b.inputs)}
 	buf := make([]byte, 0, 1024)
 	buf = append(buf, schema...)

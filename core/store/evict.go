@@ -1,8 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"jitcache/core/key"
@@ -173,7 +173,7 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort
 // sortByAge sorts files by their last use, the least recent first, and keep last. If two
 // were used at the same time, the older one comes first.
 func (d *folder) sortByAge(files []file, keep *key.ID) {
-	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.used, b.used) })
+	sort.Slice(files, func(i, j int) bool { return files[i].used < files[j].used })
 	tied := false
 	for i := 1; i < len(files); i++ {
 		if files[i].used == files[i-1].used {
@@ -183,8 +183,9 @@ func (d *folder) sortByAge(files []file, keep *key.ID) {
 		}
 	}
 	if tied {
-		slices.SortFunc(files, func(a, b file) int {
-			return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.created, b.created))
+		sort.Slice(files, func(i, j int) bool {
+			a, b := &files[i], &files[j]
+			return a.used < b.used || a.used == b.used && a.created < b.created
 		})
 	}
 	if keep == nil {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"syscall"
@@ -166,7 +166,7 @@ func (s *Store) Keys(shard int) (ids []key.ID, ok bool) {
 			ids = append(ids, id)
 		}
 	}
-	slices.SortFunc(ids, func(a, b key.ID) int { return bytes.Compare(a[:], b[:]) })
+	sort.Slice(ids, func(i, j int) bool { return bytes.Compare(ids[i][:], ids[j][:]) < 0 })
 	return ids, true
 }
 
