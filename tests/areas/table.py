@@ -167,7 +167,7 @@ _DECLARED = [
     Area("jax", adapters.jax, PUSH, ("python/adapters/jax", "tests/jax", *_FRAMEWORKS), folders=("tests/jax",), beside=True,
          environment="jax", rest=adapters.jax_rest, parts={"tests/jax/test_right.py": ("docs/jax.md",)}),
     Area("torch", adapters.torch, PUSH, ("python/adapters/torch", "tests/torch", *_FRAMEWORKS), folders=("tests/torch",), beside=True,
-         environment="torch", with_gcc=True, later={"tests/torch/*without_the_adapter*": 0},
+         environment="torch", with_gcc=True, later={"tests/torch/test_controls.py::*": 4, "tests/torch/*without_the_adapter*": 0},
          parts={"tests/torch/test_interface.py": ("docs/torch.md", "python/startup")}),
     Area("pages", pages.tests, PUSH, ("docs/*", "README.md", "CHANGELOG.md", "ARCHITECTURE.md", "SECURITY.md", "CONTRIBUTING.md", "include", "python/*", "cli", "tests/pages", "examples/demo"), beside=True),
     Area("observe", observe.tests, PUSH, ("observe", "tests/observe"), beside=True),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from project import CALL, NOTHING, OURS, Project, is_right
+from projects import damage
 
 
 def _cut(project: Project, pattern: str, size: int) -> int:
@@ -43,6 +45,44 @@ def test_candidates_in_pytorch_s_folder_that_are_cut_or_foreign_do_no_harm(proje
     assert is_right(said)
     assert said["graphs"] == 2
     assert project.started() == NOTHING
+
+
+def test_candidate_that_cannot_be_read_is_passed_over(project: Project) -> None:
+    """Whole entries, of another making. PyTorch compiles, and stores beside them."""
+    project.run(
+        """
+for e in adapter.entries():
+    if "Cache " in e["name"]:
+        assert jitcache.default_cache().put(jitcache.Key.from_hex(e["key"]).named(e["name"]), b"foreign", kind="torch", replace=True)
+say()
+"""
+    )
+    for graphs in (0, 2):
+        shutil.rmtree(project.folder / "own")
+        said = project.run(OURS + CALL)
+        assert is_right(said)
+        assert said["graphs"] == graphs
+    assert said["uncached"]["UnpicklingError"] >= 1
+
+
+def test_damaged_entries_are_made_once_more_and_repaired(project: Project) -> None:
+    for path in project.entries():
+        damage(path, "cut")
+    for starts in (True, False):
+        shutil.rmtree(project.folder / "own")
+        (project.folder / "own").mkdir()
+        project.started()
+        assert is_right(project.run(OURS + CALL))
+        assert (project.started() != NOTHING) is starts
+
+
+@pytest.mark.parametrize("how", ["gone", "full"])
+def test_cache_that_cannot_be_used_any_more_does_not_fail_the_program(project: Project, how: str) -> None:
+    spoil = {
+        "gone": "import shutil; shutil.rmtree(os.environ['JITCACHE_DIR'])\n",
+        "full": "import jitcache._lease as l; l.commit = lambda *a: (False, None)\n",
+    }[how]
+    assert is_right(project.run(OURS + spoil + CALL))
 
 
 def test_read_only_cache_is_used(project: Project) -> None:

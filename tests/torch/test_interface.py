@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import samples
-from project import CALL, NOTHING, Project, is_right
+from project import CALL, NOTHING, OURS, Project, is_right
 
 
 def test_importing_the_adapter_does_not_import_pytorch(empty: Project) -> None:
@@ -49,6 +49,23 @@ say(how=adapter.install(), same=cpp_builder.run_compile_cmd is unknown)
     assert "run_compile_cmd is not as expected" in empty.errors
 
 
+def test_graphs_that_are_kept_in_an_unknown_way_are_left_to_pytorch(project: Project) -> None:
+    """The compiler is served, and what PyTorch's key lacks is in the tag that it has for others."""
+    code = """
+from torch._inductor import codecache
+known = codecache.FxGraphCache._write_to_local_cache
+codecache.FxGraphCache._write_to_local_cache = staticmethod(lambda name, content: known(name, content))
+tag = torch.compiler.config.cache_key_tag
+how = adapter.install()
+from jitcache.adapters.torch import _details
+tagged = _details.vec_isa() in torch.compiler.config.cache_key_tag
+adapter.uninstall()
+say(how=how, tagged=tagged, back=torch.compiler.config.cache_key_tag == tag)
+"""
+    assert project.run(code) == {"how": "compiler", "tagged": True, "back": True}
+    assert "graphs are left to PyTorch's own cache" in project.errors
+
+
 def test_clear_and_count_are_those_of_its_own_entries(project: Project) -> None:
     code = """
 jitcache.default_cache().put(jitcache.Key(a=1), b"x", kind="other")
@@ -86,3 +103,9 @@ say(yes=attached(os.environ["MINE"]), no=attached("yes"))
     name, _, value = samples.under("docs/torch.md", "PyTorch").split()[0].partition("=")
     assert name == "JITCACHE_TORCH"
     assert project.run(code, MINE=value) == {"yes": ["('all', 12)", False], "no": ["None", True]}
+
+
+def test_installing_again_changes_the_cache(project: Project) -> None:
+    said = project.run("adapter.install(jitcache.Cache('elsewhere'))\n" + OURS + CALL)
+    assert said["graphs"] == 2
+    assert project.started() == NOTHING
