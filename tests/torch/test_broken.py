@@ -58,7 +58,7 @@ say()
 """
     )
     for graphs in (0, 2):
-        shutil.rmtree(project.folder / "own")
+        shutil.rmtree(project.folder / "own", ignore_errors=True)
         said = project.run(OURS + CALL)
         assert is_right(said)
         assert said["graphs"] == graphs
@@ -69,7 +69,7 @@ def test_damaged_entries_are_made_once_more_and_repaired(project: Project) -> No
     for path in project.entries():
         damage(path, "cut")
     for starts in (True, False):
-        shutil.rmtree(project.folder / "own")
+        shutil.rmtree(project.folder / "own", ignore_errors=True)
         (project.folder / "own").mkdir()
         project.started()
         assert is_right(project.run(OURS + CALL))
