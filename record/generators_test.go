@@ -209,6 +209,7 @@ func TestLinkByMakeDependsOnNoTemporaryFilesOfOthers(t *testing.T) {
 //jitcache:control nomakes
 func TestMakeOfAUserMayObeyAnything(t *testing.T) {
 	w := newWorld(t)
+	w.needs("gcc")
 	w.put("a.c", "int f(void) { return 0; }\n")
 	w.put("m.mk", "all:\n\tgcc -c a.c -o a.o\n")
 	l, err := w.run("make", "-f", "m.mk", "-j2", "all")

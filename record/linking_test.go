@@ -20,6 +20,7 @@ func TestNamesInTheFolderForTemporaryFilesDoNotCountForALink(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
+			w.needs("gcc")
 			os.Mkdir(w.dir+"/tmp", 0o755)
 			w.env = append(w.env, "TMPDIR="+w.dir+"/tmp")
 			w.put("m.c", "int g(void); int main(void) { return g(); }\n")

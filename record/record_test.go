@@ -48,11 +48,22 @@ func (w *world) put(name, text string) string {
 	return path
 }
 
+// needs skips a test where there is no such program.
+func (w *world) needs(name string) {
+	w.t.Helper()
+	if _, err := exec.LookPath(name); err != nil && !strings.Contains(name, "/") {
+		w.t.Skip(err)
+	}
+}
+
 // run runs a command and makes its list.
 func (w *world) run(args ...string) (*List, error) {
 	w.t.Helper()
-	if _, err := exec.LookPath(args[0]); err != nil && !strings.Contains(args[0], "/") {
-		w.t.Skip(err)
+	w.needs(args[0])
+	for _, word := range strings.Fields(strings.Join(args[1:], " ")) {
+		if word == "gcc" || word == "clang" { // by a shell, or env
+			w.needs(word)
+		}
 	}
 	w.t.Helper()
 	started, err := observe.Start(&observe.Command{Args: args, Dir: w.dir, Env: w.env, Stdin: -1})

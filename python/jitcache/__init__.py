@@ -18,7 +18,8 @@ Where to begin:
 - ``jitcache.native``: C, C++ and Cython. ``jitcache.cuda``: CUDA through NVRTC.
   ``jitcache.mpi``: one compile for an MPI job.
 - ``jitcache.adapters``: ``cuda_core``, ``cupy``, ``cute_dsl``, ``jax``, ``numba``,
-  ``triton``, ``underworld3`` and ``warp``, each in place of its framework's cache.
+  ``torch``, ``triton``, ``underworld3`` and ``warp``, each in place of its
+  framework's cache.
 - ``python -m jitcache``, or ``jitcache``: the command.
 
 ``libjitcache.so`` does the work. It is loaded when it is first needed: importing

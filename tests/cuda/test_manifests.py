@@ -98,14 +98,15 @@ def test_branches_that_come_back_are_known(stub: Compiler, headers: list[Path], 
     assert len(set(codes.values())) == stub.compiles == 3
 
 
-def test_more_branches_than_are_remembered(
+def test_many_branches_that_take_turns_compile_once_each(
     stub: Compiler, cache: jitcache.Cache, headers: list[Path], tmp_path: Path
 ) -> None:
-    for _ in range(2):
-        for value in range(20):
+    rounds, branches = 2, 20
+    for _ in range(rounds):
+        for value in range(branches):
             headers[1].write_text(f"#define VALUE {value}\n")
             assert here(tmp_path, cache).code == here(tmp_path, False).code
-    assert stub.compiles == 40 + 40
+    assert stub.compiles == branches + rounds * branches
 
 
 @pytest.mark.parametrize("how", ["flipped", "cut", "emptied", "removed"])

@@ -14,7 +14,7 @@ PAGES = [
 
 #: Other pages: of concepts, of the project, of what goes around a compile.
 OTHERS = {
-    "bench", "coming", "concepts", "format", "install", "mpi", "observation", "reliability", "remote", "sharing", "start", "troubleshooting",
+    "bench", "coming", "concepts", "format", "install", "mpi", "observation", "programs", "reliability", "remote", "sharing", "start", "troubleshooting",
 }  # fmt: skip
 
 #: A screen.
