@@ -290,11 +290,20 @@ static void pass_rest(void)
 void jo_output_pass(void)
 {
 	int one = of_one_file();
+	uint64_t noted = streams[0].noted + streams[1].noted;
 	pass_files(one);
 	pass_rest();
-	for (int i = 0; i < 2 && one; i++)
+	/* What came into the file from the other stream comes into this one, too. If nothing did, a write
+	 * that goes on beside this must not be lost. */
+	for (int i = 0; i < 2 && one && streams[0].noted + streams[1].noted != noted; i++)
 		if (streams[i].file)
 			begin_file(i);
+}
+
+void jo_output_tick(void)
+{
+	if (!of_one_file())
+		jo_output_pass();
 }
 
 void jo_output_end(void)

@@ -61,6 +61,10 @@ int jo_output_unsaid(void);
 /* jo_output_pass notes how long both files are, and passes on what is new. */
 void jo_output_pass(void);
 
+/* jo_output_tick is jo_output_pass while the tree runs. It leaves a file that both streams stand for to
+ * the next stop: nobody may write to it between the two copies that it would take. */
+void jo_output_tick(void);
+
 /* jo_output_end is the last jo_output_pass, when nothing more will be written. */
 void jo_output_end(void);
 

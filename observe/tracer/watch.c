@@ -144,7 +144,7 @@ int jo_watch_tick(void)
 	due = waiting = 0;
 	busy = atomic_exchange_explicit(&saw, 0, memory_order_relaxed);
 	if (passing)
-		jo_output_pass();
+		jo_output_tick();
 	if (pinned && now_ms() - since >= PINNED_MS)
 		jo_watch_unpin();
 	rest();

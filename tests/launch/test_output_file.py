@@ -22,6 +22,7 @@ SCRIPTS = {
     "errors opened anew": "w(b'one'); os.write(2, b'two'); os.write(os.open('/dev/stderr', os.O_WRONLY | os.O_TRUNC), b'3'); w(b'4')",
     "by another descriptor": "os.write(2, b'one'); os.write(os.open('/dev/stdout', os.O_WRONLY), b'two')",
     "archive": "z = zipfile.ZipFile(sys.stdout.buffer, 'w'); z.writestr(zipfile.ZipInfo('a'), 'hello' * 99); z.close()",
+    "beside the tracer's clock": "d = os.dup(1); s(0, 2); [os.write(d, b'%06d\\n' % i) for i in range(100_000)]",
     "much": "w(b'abcdef' * 500_000); s(3, 0); w(b'X' * 1000); s(0, 2); w(b'end')",
 }
 
