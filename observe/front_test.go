@@ -102,7 +102,8 @@ func TestTracerThatWaitsForAReaderTakesNoProcessorTime(t *testing.T) {
 	if err != nil || n != size || host.Wait() != nil {
 		t.Fatal(n, err)
 	}
-	if used := host.ProcessState.UserTime() + host.ProcessState.SystemTime(); used > wait/2 {
+	// 10 ms are usual. Beside other processes a loop gets a part of a processor only.
+	if used := host.ProcessState.UserTime() + host.ProcessState.SystemTime(); used > wait/6 {
 		t.Errorf("%v of processor time", used)
 	}
 }
