@@ -67,8 +67,11 @@ void jo_given_exists(jo_process *p, int fd)
 	char path[64];
 	struct stat st;
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)p->id, fd);
-	int found = lstat(path, &st) == 0;
-	if (fd <= STDERR_FILENO || JO_WITHOUT(QUESTIONS) || (found && jo_use_given_as(p, fd) < 0))
+	int found = lstat(path, &st) == 0, was = jo_use_given_number(fd);
+	/* What a process has opened itself, perhaps as a second descriptor of one that was given, is open
+	 * whatever was given, and what it has closed is closed. */
+	int own = found != was || (found && jo_use_given_as(p, fd) < 0);
+	if (fd <= STDERR_FILENO || JO_WITHOUT(QUESTIONS) || own)
 		return;
 	snprintf(path, sizeof path, "%d open %d", fd, found);
 	jo_use(p, JO_USE_GIVEN, path);

@@ -51,6 +51,7 @@ AREAS = {
     "tests/cuda/": "cuda-controls",
     "tests/disks/": "disks-controls",
     "tests/guest/": "guest-controls",
+    "tests/launch/test_nvcc.py": "callers",
     "tests/launch/": "launch-controls",
     "tests/native/": "native-controls",
     "tests/remotes/test_clocks.py": "remotes-clocks",

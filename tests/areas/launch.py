@@ -52,8 +52,9 @@ def callers() -> Count:
     own = venv("callers", "callers", CALLERS, python)
     if own is None:
         return Count(0, 0, 1)
-    env = environment(JITCACHE_TEST_CALLERS=own)
-    return pytest("callers", sys.executable, *_OF_CALLERS, env=env)
+    variables = {"JITCACHE_TEST_CALLERS": own}
+    count = pytest("callers", sys.executable, *_OF_CALLERS, env=environment(**variables))
+    return total([count, control.of_area("callers", **variables)])
 
 
 def soak() -> Count:

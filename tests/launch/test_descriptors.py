@@ -145,3 +145,18 @@ def test_descriptor_counts_for_who_asks_whether_it_is_open(place: Any, ask: str)
     for kind in ("pipe", "file"):
         assert said(PROGRAM, "run", kind=kind)[0] == said(kind=kind)[0] != closed[0]
     assert said(PROGRAM, "run", kind=None) == closed
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["d = os.dup(2); fcntl.fcntl(d, fcntl.F_GETFD)", "os.close(7); tried(lambda: fcntl.fcntl(7, fcntl.F_GETFD))"],
+    ids=["opened", "closed"],
+)
+def test_descriptor_that_the_command_has_opened_or_closed_itself_does_not_count(place: Any, script: str) -> None:
+    """Shells save descriptors under other numbers, and ask about these."""
+    command = (PROGRAM, "run", "python3", "-I", "-S", "-c", f"{HELP}\n{script}\nprint(os.urandom(8).hex())")
+    fd = given("pipe", place.folder)
+    said = {place.plain(*command, close_fds=False, preexec_fn=lambda: os.dup2(fd, 7)).stdout for _ in range(3)}
+    os.close(fd)
+    assert len(said) == 1
+    assert said != {b""}

@@ -84,13 +84,16 @@ print(missing)
 
 @pytest.mark.control("noexchange")
 def test_output_is_there_at_any_time_while_replays_replace_it(place: Any) -> None:
-    command = (place.random, "a")
+    # Not by mv, which looks whether something stands there.
+    rename = "import os; open('new', 'w').write(os.urandom(8).hex()); os.rename('new', 'a')"
+    command = (sys.executable, "-I", "-S", "-c", rename)
     place.run(*command)
     watch = subprocess.Popen(
         [sys.executable, "-c", _WATCH], cwd=place.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     for _ in range(200):
         assert place.run(*command).returncode == 0
+    assert len({place.run(*command) and place.read("a") for _ in range(2)}) == 1
     missing, _ = watch.communicate("\n", timeout=60)
     assert missing == "0\n"
 

@@ -175,6 +175,18 @@ def test_nothing_stands_half(place: Any) -> None:
 
 
 @pytest.mark.control("nolooks")
+def test_link_that_stands_in_the_outputs_place_is_written_through(place: Any) -> None:
+    place.run("random", "out")
+    place.run("random", "out")
+    out, other = place.folder / "out", place.folder / "other"
+    out.unlink()
+    other.write_text("else")
+    out.symlink_to("other")
+    place.run("random", "out")
+    assert out.is_symlink()
+    assert other.read_bytes() != b"else"
+
+
 def test_output_that_has_another_name(place: Any) -> None:
     """The command writes into the file that stands there, whatever else it is called: so it has to be run."""
     place.run("random", "out")
