@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from . import control
-from .common import Count, environment, print_figures, pytest, skipped, venv
+from .common import Count, environment, print_figures, pytest, skipped, total, venv
 from .python import interpreters
 
 FOLDER = "tests/launch"

@@ -53,7 +53,7 @@ REQUESTS = {
 }
 
 
-@pytest.mark.control("noquestions")
+@pytest.mark.control("noquestions", rows=["conftest", "branches", "folders"])
 @pytest.mark.parametrize("request_", REQUESTS.values(), ids=REQUESTS.keys())
 def test_many_states_of_one_request_are_all_hits(place: Any, gcc: str, request_: Request) -> None:
     script = place.tool("counted", COUNTED + request_.words + "\n")
