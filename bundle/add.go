@@ -1,3 +1,5 @@
+// Add: takes the entries of a bundle into the directory of a cache.
+
 package bundle
 
 import (

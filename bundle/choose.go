@@ -1,3 +1,5 @@
+// Choose: which entries words name, and the lists and pieces that belong to them.
+
 package bundle
 
 import (

@@ -1,3 +1,5 @@
+// Create: packs entries into a bundle, or makes a directory of them that serves as a layer.
+
 package bundle
 
 import (

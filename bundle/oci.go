@@ -1,3 +1,5 @@
+// Bundles as OCI images.
+
 package bundle
 
 import (

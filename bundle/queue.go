@@ -1,3 +1,5 @@
+// The queue between the reader of a bundle and those who store its entries.
+
 package bundle
 
 import (

@@ -1,3 +1,5 @@
+// Reader: reads a bundle that may be malicious, within bounds.
+
 package bundle
 
 import (

@@ -1,3 +1,4 @@
+/* blob_handle.c: what jitcache.h says of blobs: their bytes, attributes and paths. */
 #include "blob_handle.h"
 
 #include <fcntl.h>

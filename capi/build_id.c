@@ -1,3 +1,4 @@
+/* build_id.c: reads the build id from a loaded library and from a file. */
 #include "build_id.h"
 
 #include <elf.h>

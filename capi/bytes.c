@@ -1,3 +1,4 @@
+/* bytes.c: appends bytes and numbers, and reads them. */
 #include "bytes.h"
 
 #include <stdlib.h>

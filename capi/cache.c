@@ -1,3 +1,4 @@
+/* cache.c: opens and closes caches, and what is left of one in a forked child. */
 #include "cache.h"
 
 #include <pthread.h>

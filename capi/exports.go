@@ -1,3 +1,5 @@
+// What the front calls for entries, keys and leases.
+
 package main
 
 // #include "core.h"
@@ -97,8 +99,7 @@ func jcgo_leave(p unsafe.Pointer) C.int32_t {
 	})
 }
 
-// idOf returns the key's ID and kind, which stand at fixed places of a sealed
-// key, without parsing the rest. Both alias C memory.
+// idOf returns the key's ID and kind, which stand at fixed places of a sealed key, without parsing the rest. Both alias C memory.
 func idOf(sealed *C.uint8_t) (*key.ID, []byte) {
 	p := unsafe.Pointer(sealed)
 	kind := (*[key.MaxKind]byte)(unsafe.Add(p, key.SealedKind))

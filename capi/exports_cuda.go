@@ -1,3 +1,5 @@
+// What the front calls for CUDA.
+
 package main
 
 // #include "core.h"

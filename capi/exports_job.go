@@ -1,3 +1,5 @@
+// What the front calls for jobs, which it continues in steps.
+
 package main
 
 // #include "core.h"

@@ -1,3 +1,5 @@
+// What the front calls for C, C++ and commands.
+
 package main
 
 // #include "core.h"

@@ -1,3 +1,5 @@
+// Keeps panics inside the library, and turns errors into statuses.
+
 package main
 
 // #include "core.h"

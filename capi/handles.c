@@ -1,3 +1,4 @@
+/* handles.c: the table of handles, which threads read without a lock. */
 #include "handles.h"
 
 #include <pthread.h>

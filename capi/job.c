@@ -1,3 +1,4 @@
+/* job.c: continues a job until it is done or its time is over. */
 #include "job.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* lease.c: acquire, commit, release, and jitcache_get_or_compile. */
 #include "lease.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* locks.c: takes all locks around fork, and gives them back. */
 #include "locks.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* log.c: the queue of lines, and the host's callback. */
 #include "log.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* misses.c: the table of misses by kind. */
 #include "misses.h"
 
 #include <string.h>

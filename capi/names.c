@@ -1,3 +1,4 @@
+/* names.c: statuses and reasons as text. */
 #include "core.h"
 
 const char *jitcache_status_name(int32_t status)

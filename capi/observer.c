@@ -1,3 +1,4 @@
+/* observer.c: where jitcache-observe is. */
 #include "observer.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* options.c: sets options, and packs them for the core. */
 #include "options.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+// Go objects that the front holds as pointers.
+
 package main
 
 import "C"

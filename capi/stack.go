@@ -1,3 +1,5 @@
+// Room on a thread's Go stack for the host's signal handlers.
+
 package main
 
 // #include "core.h"

@@ -1,3 +1,4 @@
+/* table.c: the table of the core's functions, by which the front calls Go. */
 #include "core.h"
 
 #include "../cuda/dl/image.h"

@@ -1,3 +1,4 @@
+/* thread.c: the error text of a thread, and what is freed when it ends. */
 #include "thread.h"
 
 #include <pthread.h>

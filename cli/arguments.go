@@ -1,3 +1,5 @@
+// Finds the commands and flags in the arguments, wherever they stand.
+
 package cli
 
 import (

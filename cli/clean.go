@@ -1,3 +1,5 @@
+// The writer that commands print to: it escapes what a terminal would obey, and colours.
+
 package cli
 
 import (

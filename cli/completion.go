@@ -1,3 +1,5 @@
+// Completion for bash, zsh and fish.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// jitcache doctor.
+
 package cli
 
 import (

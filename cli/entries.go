@@ -1,3 +1,5 @@
+// jitcache show, path, export and rm, and the entry that an argument means.
+
 package cli
 
 import (

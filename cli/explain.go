@@ -1,3 +1,5 @@
+// jitcache explain.
+
 package cli
 
 import (

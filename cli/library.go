@@ -1,3 +1,5 @@
+// The library that was installed with the command: where it is, and what built it.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// jitcache ls.
+
 package cli
 
 import (

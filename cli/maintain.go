@@ -1,3 +1,5 @@
+// jitcache trim, clear and verify, and their progress.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// The names that an argument means.
+
 package cli
 
 import (

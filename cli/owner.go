@@ -1,3 +1,5 @@
+// The owner and the mode of a file.
+
 package cli
 
 import "syscall"

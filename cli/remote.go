@@ -1,3 +1,5 @@
+// jitcache remote.
+
 package cli
 
 import (

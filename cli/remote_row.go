@@ -1,3 +1,5 @@
+// A remote in the tables of remote status, stats and doctor.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// jitcache report.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// The manual of `jitcache run`.
+
 package cli
 
 import "github.com/peterbourgon/ff/v3/ffcli"

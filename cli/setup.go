@@ -1,3 +1,5 @@
+// jitcache init and config.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// What commands share that are made in other packages.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// jitcache stats.
+
 package cli
 
 import (

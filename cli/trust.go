@@ -1,3 +1,5 @@
+// jitcache trust and sign.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// The versions of the command and of the machine's C library.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// Files that the user has named, written whole or not at all.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// Job: looks the result of a command up, waits for it, or makes it, in steps.
+
 package command
 
 import (

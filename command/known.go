@@ -1,3 +1,5 @@
+// What the process remembers of a request: its keys, and the lists of its worlds.
+
 package command
 
 import (

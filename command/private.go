@@ -1,3 +1,6 @@
+// The private folders in which commands run, and the removal of those that dead processes have
+// left.
+
 package command
 
 import (

@@ -1,3 +1,5 @@
+// A running command, and the result made of what it leaves.
+
 package command
 
 import (

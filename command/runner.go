@@ -1,3 +1,5 @@
+// Runner: makes a result in another way than by a command.
+
 package command
 
 import (

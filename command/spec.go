@@ -1,3 +1,5 @@
+// Spec: a command, the files that it gets, and its result.
+
 package command
 
 import (

@@ -1,3 +1,6 @@
+// Acquire and Commit: of all who want a result one gets the lease to compile it, and the others
+// wait for its entry.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Cache: opening and closing, and lookups in memory, in the directory and beyond it.
+
 package core
 
 import (

@@ -1,3 +1,6 @@
+// Claims: of all machines that share a remote one compiles a key, and the others wait for its
+// entry.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// The queue of entries from remotes that are copied into the directory when the program pauses.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// How long a process waits at its end until its results are sent to the remotes.
+
 package core
 
 import (

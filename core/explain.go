@@ -1,3 +1,6 @@
+// Explanation: why a lookup would miss, and which components differ from the last entry of the same
+// name.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Statistics without the kinds of internal entries, which are no results.
+
 package core
 
 import "jitcache/core/key"

@@ -1,3 +1,5 @@
+// Layers: further directories in which lookups search, and which are only read.
+
 package core
 
 import (

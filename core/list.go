@@ -1,3 +1,5 @@
+// The entries of the directory as `jitcache ls` and jitcache_cursor_next list them.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// The log: levels, the line of each miss, and warnings, each given once.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Trim, clear and verify, and the report of a verify as JSON.
+
 package core
 
 import (

@@ -1,3 +1,6 @@
+// Notes: small internal entries, such as the lists of what compiles looked at, and whose word each
+// rests on.
+
 package core
 
 import (

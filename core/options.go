@@ -1,3 +1,5 @@
+// Options and environment variables, read and checked when a cache is opened.
+
 package core
 
 import (

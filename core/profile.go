@@ -1,3 +1,6 @@
+// Profiles: the keys that a job used the last time, whose entries are fetched from a remote when
+// the job starts.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Put and remove: what changes the entry of a key on disk and in memory.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Why the last result of a name was not stored, kept for `jitcache explain`.
+
 package core
 
 import (

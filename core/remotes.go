@@ -1,3 +1,5 @@
+// The remotes of a cache: which are asked, what is accepted from them, and what is sent to them.
+
 package core
 
 import (

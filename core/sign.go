@@ -1,3 +1,5 @@
+// Signing the entries that this process stores, and those of a directory afterwards.
+
 package core
 
 import (

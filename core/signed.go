@@ -1,3 +1,5 @@
+// Whether a trusted key has signed an entry, and on whose word an entry rests.
+
 package core
 
 import (

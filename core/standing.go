@@ -1,3 +1,6 @@
+// Keys that stand for requests: how the result of a request is looked up whose own key is not known
+// yet.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// The counters, as `jitcache stats` prints them.
+
 package core
 
 import (

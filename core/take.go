@@ -1,3 +1,5 @@
+// Taking entries from elsewhere, such as a bundle, into the directory.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// What an entry of code holds beside the code.
+
 package cuda
 
 import "encoding/json"

@@ -1,3 +1,5 @@
+// Compiles a program in a worker, or in this process if no worker can.
+
 package cuda
 
 import (

@@ -1,3 +1,5 @@
+// What an error of this package is about.
+
 package cuda
 
 import (

@@ -1,3 +1,5 @@
+// Compiles with NVRTC in this process, whose results are not kept.
+
 package cuda
 
 import (

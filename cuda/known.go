@@ -1,3 +1,5 @@
+// What the process remembers of a request: the NVRTC, the device, and the command of both.
+
 package cuda
 
 import (

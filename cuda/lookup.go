@@ -1,3 +1,5 @@
+// Lookups of code, and jobs that make it.
+
 package cuda
 
 import (

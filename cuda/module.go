@@ -1,3 +1,5 @@
+// Loads code into the current context.
+
 package cuda
 
 import (

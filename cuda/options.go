@@ -1,3 +1,6 @@
+// What the options of NVRTC mean for a result: its architecture, and whether it shows the folder
+// that it was made in.
+
 package cuda
 
 import (

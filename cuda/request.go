@@ -1,3 +1,5 @@
+// Request: what NVRTC is to compile.
+
 package cuda
 
 import (

@@ -1,3 +1,5 @@
+// Refuses results that may show the time of their compile.
+
 package cuda
 
 import (

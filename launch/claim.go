@@ -1,3 +1,5 @@
+// The key under which machines that share a remote claim a command.
+
 package launch
 
 import (

@@ -1,3 +1,6 @@
+// What a result from another machine may do: where it may write, and what it may send to a
+// terminal.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// Paths that the caller makes up anew each time, and the patterns that recognise them.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// Stores the result of a command that has run: its outputs, and what it printed.
+
 package launch
 
 import (

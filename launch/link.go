@@ -1,3 +1,5 @@
+// Links to the launcher under the names of other programs.
+
 package launch
 
 import (

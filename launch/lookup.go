@@ -1,3 +1,5 @@
+// Looks up the result of a command.
+
 package launch
 
 import (

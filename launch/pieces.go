@@ -1,3 +1,5 @@
+// Large outputs, which are stored in pieces.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// How each output came to its place, and with which permissions.
+
 package launch
 
 import (

@@ -1,3 +1,6 @@
+// Commands that are run unobserved, because they could not be kept, and for how long that is
+// remembered.
+
 package launch
 
 import (

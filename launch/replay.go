@@ -1,3 +1,5 @@
+// Puts the outputs of a result in place, and prints what the command printed.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// Request: a launched command, and the keys that are made of it.
+
 package launch
 
 import (

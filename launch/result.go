@@ -1,3 +1,5 @@
+// The result of a command, and its form as bytes.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// Run: replays a command's result, or becomes the observer that runs it.
+
 package launch
 
 import (

@@ -1,3 +1,6 @@
+// What the launcher was given that a command must have too: signals, limits, environment,
+// descriptors.
+
 package launch
 
 import (

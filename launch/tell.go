@@ -1,3 +1,5 @@
+// Writes what became of each command as a line of JSON.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// Makes a command of a request to compile C or C++, or to run any command.
+
 package native
 
 import (

@@ -1,3 +1,5 @@
+// Become: this process becomes the tracer, and the command its child.
+
 package observe
 
 import (

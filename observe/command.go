@@ -1,3 +1,5 @@
+// Command: what to run, and under what it is observed.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Where the tracer's program is.
+
 package observe
 
 import (

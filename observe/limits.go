@@ -1,3 +1,5 @@
+// Limits of resources and the umask that a command is given.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Report: what a command and its children looked at, as the tracer writes it.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// The request that the tracer reads.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Whether the limit on the size of files leaves room for a report.
+
 package observe
 
 import (

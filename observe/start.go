@@ -1,3 +1,5 @@
+// Start: runs a command under the tracer as a child of another process.
+
 package observe
 
 /*

@@ -1,3 +1,5 @@
+// Names that the command did not find: the folders in which they are missing.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Extended attributes and flags of files, and the options of mounts.
+
 package record
 
 import (

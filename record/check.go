@@ -1,3 +1,5 @@
+// Check: compares a list with the disk and the process that asks.
+
 package record
 
 import (

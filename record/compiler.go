@@ -1,3 +1,5 @@
+// Lists of a compiler that lives on in a process of its own (cuda/worker).
+
 package record
 
 import (

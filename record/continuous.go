@@ -1,3 +1,5 @@
+// The variables of services for continuous integration.
+
 package record
 
 // continuous are the variables by which services for continuous integration name a run, a job, a commit and where its

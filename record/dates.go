@@ -1,3 +1,5 @@
+// When the modification time, or the owner, of a file counts.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Questions about standard input and the descriptors that a command was given, and their answers.
+
 package record
 
 import (

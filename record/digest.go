@@ -1,3 +1,5 @@
+// Digests of the contents of files, remembered by the files' stamps.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Lists as bytes.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Environment: the variables of a process, packed.
+
 package record
 
 import (

@@ -1,3 +1,6 @@
+// Files that do not count although a command looked at them: those about the machine's load, of
+// languages, of Python.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Files lists in the sets of a request, under the lock that all who change these take.
+
 package record
 
 import (

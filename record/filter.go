@@ -1,3 +1,5 @@
+// Filter: which variables of the environment a command is given.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// The default access lists of folders in which a command has made files.
+
 package record
 
 import (

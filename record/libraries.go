@@ -1,3 +1,6 @@
+// Which shared libraries count: those that a program loads without naming them, and those that are
+// only linked.
+
 package record
 
 import (

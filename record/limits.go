@@ -1,3 +1,5 @@
+// The limits of resources and the umask that a command has asked for.
+
 package record
 
 import (

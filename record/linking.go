@@ -1,3 +1,5 @@
+// Recognises the make and the shell that gcc starts for a link with -flto.
+
 package record
 
 import (

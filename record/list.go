@@ -1,3 +1,5 @@
+// List: the world that one result was made in, and the aspects of a file or folder that count.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// What the loader's cache says about libraries.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Searches executables for the texts that identify known programs.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Variables that no manual documents, and whose names a program contains.
+
 package record
 
 import (

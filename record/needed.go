@@ -1,3 +1,5 @@
+// Reads from ELF files the libraries that they need, and their data.
+
 package record
 
 import (

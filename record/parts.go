@@ -1,3 +1,5 @@
+// The parts of a world: components of a result's key, by which a miss is explained.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Patterns of names, in which * stands for any text.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Questions about permissions, and their answers.
+
 package record
 
 import (

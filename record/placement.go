@@ -1,3 +1,5 @@
+// How a command puts an output in the place of a file that stands there.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Files and folders whose paths change each time: names stand for them in lists and texts.
+
 package record
 
 import (

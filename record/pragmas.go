@@ -1,3 +1,5 @@
+// Sources with #pragma GCC dependency, which compares the times of files.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Known programs: how they are recognised, and what they do as far as it matters.
+
 package record
 
 import (

@@ -1,3 +1,6 @@
+// Question: one thing that has differed between the worlds of a request; which questions tell lists
+// apart.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// What was found in PATH, in place of its value.
+
 package record
 
 import (

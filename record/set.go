@@ -1,3 +1,5 @@
+// Set: the last few lists of a request, and the questions that lead to further sets.
+
 package record
 
 import (

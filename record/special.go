@@ -1,3 +1,5 @@
+// Devices, pipes and sockets.
+
 package record
 
 import (

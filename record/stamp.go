@@ -1,3 +1,5 @@
+// Stamps of files, as this package takes them.
+
 package record
 
 import "jitcache/core/stamp"

@@ -1,3 +1,5 @@
+// SetStore: finds, among all sets of a request, a list that is unchanged.
+
 package record
 
 import (

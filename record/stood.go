@@ -1,3 +1,5 @@
+// What stood at the paths that a command wrote to.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Surroundings: what counts of the process that asks, beside files.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Take: makes a list from the report of a run.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Files whose content equals a text that was written for the command.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Files of equal content, and folders, of which it counts whether they are one.
+
 package record
 
 import (

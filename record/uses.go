@@ -1,3 +1,6 @@
+// What a command used that no file shows, such as the clock or the network: which of it counts, and
+// which refuses the result.
+
 package record
 
 import (

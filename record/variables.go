@@ -1,3 +1,5 @@
+// Which environment variables count, and which a command is not given.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// What a command made and changed, and what of it refuses the result.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Requests for claims, and the claims that a client holds.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// Claims: one compile per fleet, by conditional puts and pulses.
+
 package storage
 
 import (

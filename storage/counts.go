@@ -1,3 +1,5 @@
+// What a helper has done, counted, and its description of itself.
+
 package storage
 
 import (

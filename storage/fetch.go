@@ -1,3 +1,5 @@
+// Requests for many entries at once.
+
 package storage
 
 import (

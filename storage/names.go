@@ -1,3 +1,5 @@
+// The names under which an engine keeps the values of keys.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// An entry as an engine keeps it, compressed if that is worthwhile.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// Sends the entries that wait in outboxes.
+
 package storage
 
 import (

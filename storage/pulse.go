@@ -1,3 +1,5 @@
+// The pulse that shows that a helper lives, and the end of its claims.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// Server: the helper's socket, its connections, and its end.
+
 package storage
 
 import (

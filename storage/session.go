@@ -1,3 +1,5 @@
+// A connection of a client, and the answers to its requests.
+
 package storage
 
 import (

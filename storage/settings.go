@@ -1,3 +1,5 @@
+// The settings of a helper.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// Whether the engine answers, and for how long it is not asked.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// Finds out whether an engine refuses a conditional put, as claims need it.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// The commands of bundles.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Decides whether the program was started to launch a command, and with which options.
+
 package main
 
 import (

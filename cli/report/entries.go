@@ -1,3 +1,5 @@
+// What a directory holds, by kind, size and age.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// The misses in a log.
+
 package report
 
 import (

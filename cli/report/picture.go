@@ -1,3 +1,5 @@
+// Charts, as SVG.
+
 package report
 
 import (

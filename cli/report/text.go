@@ -1,3 +1,5 @@
+// Text, numbers and times in HTML.
+
 package report
 
 import (

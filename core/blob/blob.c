@@ -1,3 +1,4 @@
+/* blob.c: allocation, references and release of blobs. */
 #include "blob.h"
 
 #include <stdlib.h>

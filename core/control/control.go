@@ -1,3 +1,5 @@
+// Control builds: which mechanisms this one leaves out.
+
 //go:build control
 
 package control

@@ -1,3 +1,5 @@
+// CPUID and XGETBV.
+
 package cpuid
 
 // Ask asks the processor, by CPUID.

@@ -1,3 +1,5 @@
+// Processors without the CPUID instruction.
+
 //go:build !amd64
 
 package cpuid

@@ -1,3 +1,5 @@
+// Builder: collects labelled components, and hashes them into a key.
+
 package key
 
 import (

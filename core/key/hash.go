@@ -1,3 +1,5 @@
+// BLAKE3 in the calling goroutine.
+
 package key
 
 import (

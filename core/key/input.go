@@ -1,3 +1,5 @@
+// Input: a file as it was read for a key, and whether it has changed since.
+
 package key
 
 import (

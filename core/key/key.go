@@ -1,3 +1,5 @@
+// Key: what a result depends on, hashed; its limits, and its difference from another key.
+
 package key
 
 import (

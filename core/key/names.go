@@ -1,3 +1,5 @@
+// Inputs that are not the content of a file: a path where nothing is, and the names in a folder.
+
 package key
 
 import (

@@ -1,3 +1,5 @@
+// Keys and inputs as bytes, in which they pass from one language to another.
+
 package key
 
 import (

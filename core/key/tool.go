@@ -1,3 +1,5 @@
+// The identity of a compiler or library: its GNU build id, else its content.
+
 package key
 
 import (

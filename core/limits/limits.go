@@ -1,3 +1,5 @@
+// Puts the soft limit on open files back, when the process starts.
+
 package limits
 
 import (

@@ -1,3 +1,4 @@
+/* held.c: finds the descriptors of held locks after fork, and closes them. */
 #include "held.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// Counts the locks that this process holds, for C code that runs after fork.
+
 package lockfile
 
 // #cgo CFLAGS: -std=gnu11 -O2 -Wall

@@ -1,3 +1,5 @@
+// Whether the limit on the size of files allows a file.
+
 package lockfile
 
 import "syscall"

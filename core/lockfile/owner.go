@@ -1,3 +1,6 @@
+// Owner: the identity of a process, by which lock files and temporary files of dead processes are
+// recognised.
+
 package lockfile
 
 import (

@@ -1,3 +1,5 @@
+// Locks held by a build without C, which nobody has to count.
+
 //go:build !cgo
 
 package lockfile

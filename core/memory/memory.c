@@ -1,3 +1,4 @@
+/* memory.c: lookup, insertion and eviction in the in-process tier. */
 #include "tier.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* mutex.c: mutexes that can be taken within a time, and the check of their order in a build with
+ * JC_RANKS. */
 #include "mutex.h"
 
 #include <stdint.h>

@@ -1,3 +1,5 @@
+// Budget: how long a process may wait for remotes without getting anything.
+
 package remote
 
 import (

@@ -1,3 +1,5 @@
+// The library's side of a claim on a key among the machines of a remote.
+
 package remote
 
 import (

@@ -1,3 +1,5 @@
+// Fetch: many entries in one request.
+
 package remote
 
 import (

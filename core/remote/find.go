@@ -1,3 +1,5 @@
+// Where the helper's program is, and a job that runs it in place of itself.
+
 package remote
 
 import (

@@ -1,3 +1,5 @@
+// The connection that one lookup leaves open for the next.
+
 package remote
 
 import (

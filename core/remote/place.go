@@ -1,3 +1,5 @@
+// Where the helper of a remote listens: its socket's folder and name, and its environment.
+
 package remote
 
 import (

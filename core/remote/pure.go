@@ -1,3 +1,5 @@
+// Starting the helper in a build without C.
+
 //go:build !cgo
 
 package remote

@@ -1,3 +1,5 @@
+// Remote: requests to the helper of one remote, and for how long it is not asked after a failure.
+
 package remote
 
 import (

@@ -1,3 +1,5 @@
+// The text of JITCACHE_REMOTE: URLs and their attributes.
+
 package remote
 
 import (

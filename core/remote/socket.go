@@ -1,3 +1,5 @@
+// The connection to the helper, each of whose reads and writes has a deadline.
+
 package remote
 
 import (

@@ -1,3 +1,5 @@
+// Starting the helper as a process that outlives the host and is none of its children.
+
 //go:build cgo
 
 package remote

@@ -1,3 +1,5 @@
+// Reads the parts of a packed request.
+
 package request
 
 import (

@@ -1,3 +1,5 @@
+// Refused: the error for a result that cannot be kept, with the reason.
+
 package request
 
 import "strings"

@@ -1,3 +1,5 @@
+// Table: a bounded map from keys to values that take long to make.
+
 package request
 
 import "sync"

@@ -1,3 +1,5 @@
+// How far the time stamps of a mounted file system can be trusted.
+
 package stamp
 
 import (

@@ -1,3 +1,5 @@
+// System calls that take an open folder and a name.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// The number of the system call fstatat on x86_64.
+
 package store
 
 import "golang.org/x/sys/unix"

@@ -1,3 +1,5 @@
+// The number of the system call fstatat on aarch64.
+
 package store
 
 import "golang.org/x/sys/unix"

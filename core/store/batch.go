@@ -1,3 +1,5 @@
+// Batch: a series of puts that keeps its folders open.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Opens, makes and replaces files below the root, through no symbolic link.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// The settings of a directory, which hold for all its users; and sizes as text.
+
 package store
 
 import (

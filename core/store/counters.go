@@ -1,3 +1,5 @@
+// What is counted, and the table of the counters by kind.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// The counters of each of the last 400 days.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// The bytes of an entry file: payload, attributes, footer, and their checksums.
+
 package store
 
 import (

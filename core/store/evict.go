@@ -1,3 +1,6 @@
+// Eviction: which entries are removed when the directory is above its cap, and how long a put may
+// spend on it.
+
 package store
 
 import (

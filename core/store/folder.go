@@ -1,3 +1,5 @@
+// The folder of a shard, kept open while several of its files are worked on.
+
 package store
 
 import (

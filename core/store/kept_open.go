@@ -1,3 +1,5 @@
+// Descriptors of folders that a control build keeps open.
+
 package store
 
 import (

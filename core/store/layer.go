@@ -1,3 +1,5 @@
+// Directories that are only read, and entries that come as bytes.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// The ledger: one file with the size of each shard and the counters.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Lists the entries of shards, from their names and footers.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Locks with names, in the directory's folder of lock files.
+
 package store
 
 import (

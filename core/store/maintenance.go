@@ -1,3 +1,5 @@
+// Verify, clear and trim: passes over all shards.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// What kind of file system a directory is on.
+
 package store
 
 import "golang.org/x/sys/unix"

@@ -1,3 +1,5 @@
+// The table of the last two keys that were stored under each name.
+
 package store
 
 import (

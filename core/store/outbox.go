@@ -1,3 +1,5 @@
+// Outboxes: marks of the entries that are to be sent to a remote.
+
 package store
 
 import (

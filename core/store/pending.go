@@ -1,3 +1,5 @@
+// Changes and counts of this process that the ledger does not have yet.
+
 package store
 
 import (

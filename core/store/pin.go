@@ -1,3 +1,5 @@
+// Pin: a path to the verified bytes of an entry, valid until it is released.
+
 package store
 
 import (

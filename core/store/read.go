@@ -1,3 +1,5 @@
+// Reading an entry: opening its file, checking it, and verifying every byte.
+
 package store
 
 import (

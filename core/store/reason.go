@@ -1,3 +1,5 @@
+// Reason: why a lookup missed, or why a result was not stored.
+
 package store
 
 // Reason says why a lookup missed or a result was not stored. The numbers are

@@ -1,3 +1,5 @@
+// Signatures and other records in the attributes of an entry.
+
 package store
 
 import (

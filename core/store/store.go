@@ -1,3 +1,5 @@
+// Store: opening a cache directory, and making a new one.
+
 package store
 
 import (

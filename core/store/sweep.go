@@ -1,3 +1,5 @@
+// Removes what dead processes have left: temporary files, pinned names, lock files.
+
 package store
 
 import (

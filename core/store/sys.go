@@ -1,3 +1,5 @@
+// System calls of the store, repeated when a signal interrupts them; tests make them fail.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Whose directories and entry files are used, by their owners and modes.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Locks that all processes of a user on a node share.
+
 package store
 
 import (

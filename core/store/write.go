@@ -1,3 +1,5 @@
+// Put: writing an entry to a temporary file, and renaming it to its place.
+
 package store
 
 import (

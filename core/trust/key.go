@@ -1,3 +1,5 @@
+// Public and secret keys: their text, their files.
+
 package trust
 
 import (

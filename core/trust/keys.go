@@ -1,3 +1,5 @@
+// The keys that the settings name: which are trusted, from when on, and which were withdrawn.
+
 package trust
 
 import (

@@ -1,3 +1,5 @@
+// Writes a key to a file of keys, as trusted or withdrawn.
+
 package trust
 
 import (

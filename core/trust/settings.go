@@ -1,3 +1,5 @@
+// The settings of the environment, the user and the machine, and who may have written their files.
+
 package trust
 
 import (

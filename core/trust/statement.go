@@ -1,3 +1,5 @@
+// What a signature states of an entry, and the signature as bytes.
+
 package trust
 
 import (

@@ -1,3 +1,5 @@
+// The messages of the protocol: requests, statuses, values, and their bounds.
+
 package wire
 
 import (

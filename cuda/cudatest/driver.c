@@ -1,3 +1,4 @@
+/* driver.c: contexts and modules of the fake driver. */
 #define _GNU_SOURCE
 #include "driver.h"
 #include "knobs.h"

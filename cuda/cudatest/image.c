@@ -1,3 +1,4 @@
+/* image.c: makes images, and checks those that a driver is to load. */
 #include "image.h"
 
 #include <elf.h>

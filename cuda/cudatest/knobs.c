@@ -1,3 +1,4 @@
+/* knobs.c: reads the variables, and writes the log of calls. */
 #define _GNU_SOURCE
 #include "knobs.h"
 

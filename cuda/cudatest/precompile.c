@@ -1,3 +1,4 @@
+/* precompile.c: makes and removes the file of a precompiled header, as NVRTC does. */
 #define _GNU_SOURCE
 #include "precompile.h"
 

@@ -1,3 +1,5 @@
+// Searches texts for words that show the time of the compile, also in pieces that macros may paste.
+
 package date
 
 import "bytes"

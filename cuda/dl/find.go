@@ -1,3 +1,5 @@
+// Find: which file of NVRTC or the driver to use.
+
 package dl
 
 import (

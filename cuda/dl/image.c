@@ -1,3 +1,4 @@
+/* image.c: asks the loader for the libraries of the process. */
 #include "image.h"
 
 #include <dlfcn.h>

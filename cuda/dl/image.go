@@ -1,3 +1,5 @@
+// The libraries that the process has loaded.
+
 package dl
 
 // #cgo CFLAGS: -std=gnu11 -O2 -Wall -D_GNU_SOURCE

@@ -1,3 +1,5 @@
+// Library: an opened library and its functions.
+
 package dl
 
 // #include <stdlib.h>

@@ -1,3 +1,5 @@
+// The names of the libraries, and the folders in which they may be.
+
 package dl
 
 import (

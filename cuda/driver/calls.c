@@ -1,3 +1,5 @@
+/* calls.c: opens the driver; loads, searches and unloads modules, each in the context that it
+ * belongs to. */
 #include "calls.h"
 
 #include <stddef.h>

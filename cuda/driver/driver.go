@@ -1,3 +1,5 @@
+// Driver: opening libcuda, and the architecture of a device.
+
 package driver
 
 // #cgo CFLAGS: -std=gnu11 -O2 -Wall

@@ -1,3 +1,5 @@
+// The errors of the driver, and which of them are about the image.
+
 package driver
 
 // #include "calls.h"

@@ -1,3 +1,5 @@
+// Module: code that is loaded into a context.
+
 package driver
 
 // #include <stdlib.h>

@@ -1,3 +1,5 @@
+// C memory for the arguments of one compile.
+
 package nvrtc
 
 // #include <stdlib.h>

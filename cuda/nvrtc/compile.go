@@ -1,3 +1,5 @@
+// Compiler: a loaded NVRTC, and a compile with it.
+
 package nvrtc
 
 /*

@@ -1,3 +1,5 @@
+// The errors of NVRTC: of a source, of a call, of the process.
+
 package nvrtc
 
 import (

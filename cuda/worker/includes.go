@@ -1,3 +1,5 @@
+// What programs must have in common to share precompiled headers.
+
 package worker
 
 import "strings"

@@ -1,3 +1,5 @@
+// Pool: workers that are idle, and which program each may compile.
+
 package worker
 
 import (

@@ -1,3 +1,5 @@
+// How many workers the processes of a user may have on a node.
+
 package worker
 
 import (

@@ -1,3 +1,5 @@
+// Messages to and from a worker.
+
 package worker
 
 import (

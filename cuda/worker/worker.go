@@ -1,3 +1,5 @@
+// Worker: a process that has loaded an NVRTC.
+
 package worker
 
 import (

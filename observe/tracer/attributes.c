@@ -1,3 +1,4 @@
+/* attributes.c: digests of the names of attributes, as record computes them. */
 #include "attributes.h"
 
 #include <errno.h>

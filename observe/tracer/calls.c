@@ -1,3 +1,4 @@
+/* calls.c: the tables of system calls. */
 #include "calls.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* change.c: writes, renames, links and removals, as they are seen before and after the call. */
 #include "change.h"
 
 #include <errno.h>

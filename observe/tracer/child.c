@@ -1,3 +1,4 @@
+/* child.c: sets the command's process up, with its filter of system calls, and executes it. */
 #include "child.h"
 
 #include <dirent.h>

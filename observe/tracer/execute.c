@@ -1,3 +1,4 @@
+/* execute.c: execve: programs, scripts and their interpreters. */
 #include "execute.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* front.c: passes signals and the exit status on, and starts the program that keeps the result. */
 #include "front.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* given.c: recognises the calls that ask about descriptors. */
 #include "given.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* handed.c: recognises descriptors that lead to files which no name has shown. */
 #include "handed.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* handle.c: from a call to the function that notes it. */
 #include "handle.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* import.c: recognises Python's questions about .py and .pyc files. */
 #include "import.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* keeper.c: notices when the keeper has died. */
 #include "keeper.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* loader.c: finds the loader in a process's mappings, to tell whether it is the one that reads. */
 #include "loader.h"
 
 #include <elf.h>

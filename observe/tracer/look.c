@@ -1,3 +1,4 @@
+/* look.c: what stat, open and their kin find at a name, and their permissions. */
 #include "look.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* names.c: the table of names, and what was done with each. */
 #include "names.h"
 
 #include <stdlib.h>

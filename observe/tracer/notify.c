@@ -1,3 +1,4 @@
+/* notify.c: reads the notices, and answers each call or lets it continue. */
 #include "notify.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* other.c: calls that ask for limits, clocks, processes or devices. */
 #include "other.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* output.c: notes the lengths of the streams at each write, and passes on what was written. */
 #include "output.h"
 
 #include <errno.h>

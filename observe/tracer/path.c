@@ -1,3 +1,4 @@
+/* path.c: reads a path from a process's memory, and makes it absolute. */
 #include "path.h"
 
 #include <fcntl.h>

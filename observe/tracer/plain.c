@@ -1,3 +1,4 @@
+/* plain.c: runs the command without the tracer, and ends its children with it. */
 #include "plain.h"
 
 #include <dirent.h>

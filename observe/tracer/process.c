@@ -1,3 +1,4 @@
+/* process.c: the table of processes, and reads from and writes to their memory. */
 #include "process.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* real.c: follows links, as the process that uses a path would. */
 #include "real.h"
 
 #include <fcntl.h>

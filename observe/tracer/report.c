@@ -1,3 +1,4 @@
+/* report.c: writes records. */
 #include "report.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* request.c: reads the request. */
 #include "request.h"
 
 #include <errno.h>

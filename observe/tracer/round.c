@@ -1,3 +1,4 @@
+/* round.c: ends a round, and writes its report. */
 #include "round.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+/* stamp.c: takes stamps, and reads contents and listings that may change. */
 #include "stamp.h"
 
 #include <dirent.h>

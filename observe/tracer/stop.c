@@ -1,3 +1,4 @@
+/* stop.c: registers, on x86_64 and aarch64. */
 #include "stop.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* table.c: adds and finds items. */
 #include "table.h"
 
 #include <stdlib.h>

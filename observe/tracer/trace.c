@@ -1,3 +1,4 @@
+/* trace.c: waits for events, and handles births, stops and ends of processes. */
 #include "trace.h"
 
 #include <errno.h>

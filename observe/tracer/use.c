@@ -1,3 +1,4 @@
+/* use.c: notes uses, and the programs that made them. */
 #include "use.h"
 
 #include <errno.h>

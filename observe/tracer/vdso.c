@@ -1,3 +1,4 @@
+/* vdso.c: replaces the functions of the vDSO in a new process. */
 #include "vdso.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* walk.c: follows the readlink calls of a process from folder to folder. */
 #include "walk.h"
 
 #include <string.h>

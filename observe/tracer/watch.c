@@ -1,3 +1,4 @@
+/* watch.c: binds the tree to one CPU, releases it, and counts the timer's ticks. */
 #include "watch.h"
 
 #include <sched.h>

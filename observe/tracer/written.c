@@ -1,3 +1,4 @@
+/* written.c: the table of files that were made, changed or removed. */
 #include "written.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+// What CPUID says of an x86_64 processor.
+
 package cpu
 
 import "github.com/klauspost/cpuid/v2" // core/cpuid, which stands for it

@@ -1,3 +1,5 @@
+// What the kernel and MIDR_EL1 say of an aarch64 processor.
+
 package cpu
 
 import "golang.org/x/sys/unix"

@@ -1,3 +1,5 @@
+// Engine: what a remote must do, and the settings that one is made of.
+
 package engine
 
 import (

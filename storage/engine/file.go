@@ -1,3 +1,5 @@
+// A directory on a shared disk as a remote.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// An HTTP server as a remote.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Redis as a remote.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Bounds the answers of Redis before its client allocates memory for them.
+
 package engine
 
 import (

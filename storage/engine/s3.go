@@ -1,3 +1,5 @@
+// A bucket of S3 as a remote.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// The certificates that TLS trusts.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// The engine in place of one whose settings are wrong.
+
 package engine
 
 import "context"

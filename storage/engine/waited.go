@@ -1,3 +1,5 @@
+// Calls that cannot be cancelled, and their deadlines.
+
 package engine
 
 import "context"

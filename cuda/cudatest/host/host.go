@@ -1,3 +1,5 @@
+// Contexts of the real or the fake driver, for tests.
+
 package host
 
 // #include <stdint.h>

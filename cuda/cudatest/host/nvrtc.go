@@ -1,3 +1,5 @@
+// A compile by NVRTC alone, with which tests compare.
+
 package host
 
 // #include <stddef.h>

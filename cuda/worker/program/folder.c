@@ -1,3 +1,4 @@
+/* folder.c: the getcwd that NVRTC calls. */
 #include "folder.h"
 
 #include <errno.h>

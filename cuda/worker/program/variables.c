@@ -1,3 +1,4 @@
+/* variables.c: the getenv that NVRTC calls, and the variables that it has asked for. */
 #include "variables.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* wire.c: builds, sends and receives messages. */
 #include "wire.h"
 
 #include <errno.h>
