@@ -126,6 +126,7 @@ func (c *command) root() *ffcli.Command {
 		ShortHelp: "inspect and maintain a compile cache", FlagSet: flags,
 		LongHelp: "The exit status is 0 for success, 1 if the answer is no (no such entry, damaged\n" +
 			"entries, nothing would be cached), and 2 for wrong use or a failure.\n" +
+			"Any other program may stand in the place of COMMAND; it is launched as `jitcache run` would.\n" +
 			"A KEY is the name of an entry, or enough of the key's hex digits to be unique. All commands\n" +
 			"but rm take a part of the name too: f or m.f for m.f(int64), or the beginning of it.",
 	}
@@ -150,10 +151,23 @@ func (c *command) root() *ffcli.Command {
 		case args[0] == "help":
 			return c.help(root, args[1:])
 		}
-		return wrong(fmt.Sprintf("%q: no such command", args[0]))
+		if c.directory != "" || c.asJSON {
+			return wrong(fmt.Sprintf("%q: no such command; a program to run stands first, and JITCACHE_DIR names another cache", args[0]))
+		}
+		return wrong(fmt.Sprintf("%q: no such command, and no program in PATH", args[0]))
 	}
 	return root
 }
+
+// commandNames are the names of the commands. The launcher reads them at each start, and has no
+// time to make the commands.
+var commandNames = []string{
+	"run", "stats", "report", "ls", "show", "path", "export", "explain", "rm", "trim", "clear", "verify", "bundle", "sign",
+	"trust", "remote", "init", "config", "doctor", "dir", "completion", "version", "help", "complete",
+}
+
+// IsCommand reports whether a word is the name of a command.
+func IsCommand(word string) bool { return slices.Contains(commandNames, word) }
 
 func (c *command) help(root *ffcli.Command, args []string) error {
 	w := read(root, args)

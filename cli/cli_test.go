@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -417,6 +418,23 @@ func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 		status := Main(append([]string{"jitcache"}, strings.Fields(args)...), env, full{}, &errs)
 		if status != exitFail || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%s: status %d, %s", args, status, &errs)
+		}
+	}
+}
+
+// The launcher takes each other first word for a program.
+func TestNamesOfCommandsAreThoseThatThereAre(t *testing.T) {
+	made := []string{"help", "complete"}
+	for _, sub := range (&command{}).root().Subcommands {
+		made = append(made, sub.Name)
+	}
+	slices.Sort(made)
+	if named := slices.Sorted(slices.Values(commandNames)); !slices.Equal(named, made) {
+		t.Errorf("%q are named, and %q are made", named, made)
+	}
+	for _, word := range []string{"", "st", "stats report", "gcc", "-json"} {
+		if IsCommand(word) {
+			t.Errorf("%q is a command", word)
 		}
 	}
 }

@@ -82,12 +82,12 @@ func (c *command) complete(root *ffcli.Command, words []string) {
 	w := read(root, before)
 	last, given := w.last(), w.after(before)
 	switch {
-	case w.goes("run") && given > 0: // the words belong to the launched command
+	case (w.goes("run") || last == root) && given > 0: // the words belong to the launched command
 	case strings.HasPrefix(word, "-"):
 		if !helped {
 			w.eachFlag(func(f *flag.Flag) { offer("--" + f.Name) })
 		}
-	case given > 0 && len(last.Subcommands) > 0: // an unknown command
+	case given > 0 && len(last.Subcommands) > 0: // an unknown subcommand
 	case len(last.Subcommands) > 0:
 		for _, s := range last.Subcommands {
 			offer(s.Name)

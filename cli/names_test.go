@@ -317,7 +317,7 @@ func TestShellsAreOfferedWhatMayCome(t *testing.T) {
 	u.put("b", "stokes\x1b[2Jjacobian", "native", "module")
 	for words, want := range map[string]string{
 		"ex": "explain export", "ls --k": "--kind", "show st": "stokes residual", "completion ": "bash fish zsh", "show --js": "--json", "run --js": "--json",
-		"--ver": "--version", "rm": "rm", "-directory DIR sho": "show", "nonsense ": "",
+		"--ver": "--version", "rm": "rm", "gcc -": "", "-directory DIR sho": "show", "nonsense ": "",
 		"trust ": "new add remove list", "trust -not-before 2001-01-01 ad": "add", "trust nonsense ": "", "run gcc --": "", "run --map -x gcc -": "", "help ": "trust", "help remote ": "status flush serve", "trust list ": "",
 	} {
 		args := append([]string{"complete"}, strings.Split(strings.ReplaceAll(words, "DIR", u.dir), " ")...)

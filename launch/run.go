@@ -203,6 +203,12 @@ func (l *lookup) program() string {
 	return path
 }
 
+// IsProgram reports whether there is a program of this name, as for a shell.
+func IsProgram(name string) bool {
+	_, err := search(name)
+	return err == nil
+}
+
 // search finds a program as execvp does. The error is what a shell would say.
 func search(name string) (string, error) {
 	if strings.Contains(name, "/") {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"jitcache/cli"
 	"jitcache/launch"
 )
 
@@ -24,10 +25,19 @@ func launched(args []string) (status int, done bool) {
 	case args[0] == launch.KeepName && len(args) > 2:
 		keep(args[1], args[2:])
 		return 0, true
-	case launch.IsLink(args[0]), len(args) > 1 && args[1] == "run":
+	case launch.IsLink(args[0]), len(args) > 1 && (args[1] == "run" || isLaunched(args[1])):
 		return run(args)
 	}
 	return 0, false
+}
+
+// isLaunched reports whether the first word is a command to launch, as in `jitcache gcc -c a.c`:
+// a path, or a program in PATH that has not the name of a command of jitcache.
+func isLaunched(word string) bool {
+	if strings.HasPrefix(word, "-") || cli.IsCommand(word) {
+		return false
+	}
+	return strings.Contains(word, "/") || launch.IsProgram(word)
 }
 
 // words returns the words of the command to launch, and the launcher's options.
@@ -38,7 +48,7 @@ func words(args []string) (o *launch.Options, words []string, err error) {
 	}
 	if launch.IsLink(args[0]) {
 		base := filepath.Base(args[0])
-		if base == "ccache" && len(args) > 1 && !strings.HasPrefix(args[1], "-") {
+		if (base == "ccache" || base == "sccache") && len(args) > 1 && !strings.HasPrefix(args[1], "-") {
 			return o, args[1:], nil
 		}
 		real := launch.Real(args[0])
@@ -46,6 +56,9 @@ func words(args []string) (o *launch.Options, words []string, err error) {
 			return o, nil, fmt.Errorf("%s: %w", base, errNoProgram)
 		}
 		return o, append([]string{real}, args[1:]...), nil
+	}
+	if args[1] != "run" {
+		return o, args[1:], nil
 	}
 	words, err = flags(o, args[2:])
 	return o, words, err

@@ -14,6 +14,7 @@ FOLDER = "tests/launch"
 CALLERS = [
     "cffi",
     "setuptools",
+    "meson",
     "sympy",
     "Cython",
     "pytensor",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -45,6 +46,8 @@ def compilers(tmp_path_factory: Any) -> Path:
         p = subprocess.run(["gcc", f"-print-prog-name={name}"], capture_output=True, text=True, check=True)
         if os.path.isabs(p.stdout.strip()):
             shutil.copy(p.stdout.strip(), folder / name)
+            plugin = Path(p.stdout.strip()).with_name("liblto_plugin.so")
+            shutil.copy(plugin, folder)  # a linker's plugin elsewhere than beside collect2 may obey anything
     return folder
 
 
@@ -186,3 +189,160 @@ def test_cmake_and_ninja(place: Any, compiles: Opens) -> None:
     assert "one.c" in missed.split(), log
     assert not {"two.c", "main.cpp"} & set(missed.split()), log
     assert subprocess.run([build / "demo"], capture_output=True, check=True).stdout == b"5\n"
+
+
+PARTS = {
+    "h.h": "#define H 1\n",
+    "one.c": '#include "h.h"\nint one(void) { return H; }\n',
+    "main.c": '#include <stdio.h>\nint one(void);\nint main(void) { return printf("%d\\n", one()) < 0; }\n',
+}
+
+
+@pytest.fixture
+def builds(place: Any, compiles: Opens) -> Caller:
+    """Where `jitcache` is in PATH, as builds name it, and nothing else of ours."""
+    caller = Caller(place)
+    (place.tools / "jitcache").symlink_to(conftest.PROGRAM)
+    caller.env["PATH"] = f"{place.tools}:{Path(PYTHON).parent}:/usr/bin:/bin"
+    del caller.env["JITCACHE_MAP"]
+    return caller
+
+
+def settings(build: str) -> dict[str, str]:
+    """Return the variables that docs/launcher.md sets for a build."""
+    page = (conftest.ROOT / "docs" / "launcher.md").read_text()
+    (cell,) = re.findall(rf"^\| {re.escape(build)} \| (.+) \|$", page, re.MULTILINE)
+    words = [word for span in re.findall(r"`([^`]+)`", cell) for word in shlex.split(span)]
+    return dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
+
+
+def written(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def test_cmake_in_another_build_folder(place: Any, builds: Caller, compiles: Opens) -> None:
+    written(place.folder, **PARTS)
+    (place.folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(demo C)\nadd_library(parts one.c)\n"
+        "add_executable(demo main.c)\ntarget_link_libraries(demo parts)\n"
+    )
+    page = settings("CMake, in another build folder each time")
+    named = {name: value.replace("$PWD", str(place.folder)) for name, value in page.items()}
+    ran = []
+    for name, env in (("build-1", named), ("build-2", named), ("build-3", {})):
+        launched = [f"-DCMAKE_C_{part}_LAUNCHER=jitcache" for part in ("COMPILER", "LINKER")]
+        build = place.folder / name
+        builds.run("cmake", "-G", "Ninja", "-S", place.folder, "-B", build, "-DCMAKE_BUILD_TYPE=Debug", *launched)
+        compiles.count()
+        builds.run("ninja", "-C", build, fresh=False, **env)
+        ran.append(compiles.count())
+        assert subprocess.run([build / "demo"], capture_output=True, check=True).stdout == b"1\n"
+    assert ran[0] > 0 == ran[1]
+    assert ran[2] > 0  # without the settings another folder is another result
+
+
+def test_meson(place: Any, builds: Caller, compiles: Opens) -> None:
+    written(place.folder, **PARTS)
+    (place.folder / "meson.build").write_text(
+        "project('demo', 'c')\nparts = static_library('parts', 'one.c')\nexecutable('demo', 'main.c', link_with: parts)\n"
+    )
+    build, ran = place.folder / "build", []
+    for _ in range(2):
+        shutil.rmtree(build, ignore_errors=True)
+        builds.run(PYTHON, "-m", "mesonbuild.mesonmain", "setup", build, place.folder, **settings("meson"))
+        compiles.count()
+        builds.run("ninja", "-C", build, fresh=False)
+        ran.append(compiles.count())
+    assert ran[0] > 0 == ran[1]
+    assert subprocess.run([build / "demo"], capture_output=True, check=True).stdout == b"1\n"
+
+
+def test_setuptools(place: Any, builds: Caller, compiles: Opens) -> None:
+    module = '#include <Python.h>\nstatic struct PyModuleDef m = {PyModuleDef_HEAD_INIT, "demo"};\n'
+    written(
+        place.folder,
+        **{
+            "setup.py": "from setuptools import Extension, setup\nsetup(name='demo', ext_modules=[Extension('demo', ['demo.c'])])\n",
+            "demo.c": f"{module}PyMODINIT_FUNC PyInit_demo(void) {{ return PyModule_Create(&m); }}\n",
+        },
+    )
+    ran = []
+    for _ in range(2):
+        command = f"cd {place.folder} && rm -rf build *.so && {PYTHON} setup.py -q build_ext --inplace"
+        builds.run("sh", "-c", command, **settings("setuptools"))
+        ran.append(compiles.count())
+    assert ran[0] > 0 == ran[1]
+    assert list(place.folder.glob("demo*.so"))
+
+
+def test_local_action_of_bazel_has_few_variables_and_a_link_for_a_compiler(place: Any, compiles: Opens) -> None:
+    """What Bazel runs; Bazel itself is in no registry that the tests may use."""
+    links = place.folder.parent / "links"
+    links.mkdir()
+    (links / "gcc").symlink_to(conftest.PROGRAM)
+    out = place.folder / "bazel-out" / "k8"
+    ran = []
+    for _ in range(2):
+        shutil.rmtree(out, ignore_errors=True)
+        written(place.folder, **PARTS, **{"bazel-out/k8/keep": ""})
+        env = [
+            "env",
+            "-i",
+            f"PATH={place.env['PATH']}",
+            f"COMPILER_PATH={place.env['COMPILER_PATH']}",
+            "PWD=/proc/self/cwd",
+        ]
+        flags = [
+            "-MD",
+            "-MF",
+            "bazel-out/k8/one.d",
+            "-frandom-seed=one",
+            "-iquote",
+            ".",
+            "-c",
+            "one.c",
+            "-o",
+            "bazel-out/k8/one.o",
+        ]
+        p = place.plain(*env, f"JITCACHE_DIR={place.cache}", links / "gcc", *flags)
+        assert p.returncode == 0, p.stderr
+        assert (out / "one.o").exists()
+        ran.append(compiles.count())
+    assert ran[0] > 0 == ran[1]
+
+
+def toolchain() -> Path:
+    """Return the folder of Rust's toolchain, without rustup's programs before it."""
+    rustc = shutil.which("rustc") or str(Path.home() / ".cargo" / "bin" / "rustc")
+    if not os.access(rustc, os.X_OK):
+        pytest.skip("no rustc")
+    p = subprocess.run([rustc, "--print", "sysroot"], capture_output=True, text=True, check=True)
+    return Path(p.stdout.strip())
+
+
+def test_cargo(place: Any, builds: Caller) -> None:
+    """A crate that depends on none. Others list the folder of what was made before, and its times count."""
+    rust = toolchain()
+    written(
+        place.folder,
+        **{
+            "Cargo.toml": '[package]\nname = "parts"\nversion = "0.1.0"\nedition = "2021"\n',
+            "src/lib.rs": "pub fn one() -> u32 { 1 }\n",
+        },
+    )
+    (driver,) = (rust / "lib").glob("librustc_driver-*.so")
+    compiles = Opens(str(driver))
+    page = settings("cargo")
+    ran = []
+    for env in (page, page, {"RUSTC_WRAPPER": "jitcache"}):
+        shutil.rmtree(place.folder / "target", ignore_errors=True)
+        compiles.count()
+        command = f"cd {place.folder} && cargo build -q --offline"
+        builds.run("sh", "-c", command, PATH=f"{place.tools}:{rust}/bin:/usr/bin:/bin", **env)
+        ran.append(compiles.count())
+        assert list(place.folder.glob("target/debug/libparts.rlib"))
+    compiles.close()
+    assert ran[0] > 0 == ran[1]
+    assert ran[2] > 0

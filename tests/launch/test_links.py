@@ -13,7 +13,7 @@ import pytest
 def links(place: Any) -> Any:
     folder = place.folder.parent / "links"
     folder.mkdir()
-    for name in ("gcc", "g++", "ccache", "random"):
+    for name in ("gcc", "g++", "ccache", "sccache", "random"):
         (folder / name).symlink_to(conftest.PROGRAM)
     place.env["PATH"] = f"{folder}:{place.env['PATH']}"
     return folder
@@ -28,6 +28,12 @@ def test_link_named_for_a_compiler(place: Any, links: Any, gcc: str) -> None:
         objects.append(place.read("a.o"))
     assert len(set(objects)) <= 2  # ccache gcc is other words than the path that is found
     assert objects[0] == objects[1] == objects[2]
+
+
+def test_link_named_for_a_cache_runs_what_it_is_given(place: Any, links: Any) -> None:
+    for name in ("ccache", "sccache"):
+        said = [place.plain(name, "random").stdout for _ in range(2)]
+        assert said[0] == said[1] != b""
 
 
 def test_link_named_gxx(place: Any, links: Any, gcc: str) -> None:

@@ -18,7 +18,7 @@ def cells(heading: str) -> list[tuple[str, list[str]]]:
     """Return the rows of the table below a heading: the left cell, and the code of the right one."""
     part = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (.+?) \| (.+) \|$", part, re.MULTILINE)
-    return [(left, re.findall(r"`([^`]+)`", right)) for left, right in rows if "`" in left]
+    return [(left, re.findall(r"`([^`]+)`", right.replace("\\|", "|"))) for left, right in rows if "`" in left]
 
 
 class Place:
@@ -91,7 +91,8 @@ def test_ccache_s_words(place: Place) -> None:
     (clear,) = rows["`ccache -C`"]
     place.sh(clear)
     assert place.compiled(launch) not in (first, again)
-    assert {span for spans in rows.values() for span in spans} == {
+    settings = {span for left, spans in rows.items() if left in SETTINGS for span in spans}
+    assert {span for spans in rows.values() for span in spans} == settings | {
         launch,
         link,
         off,
@@ -102,6 +103,65 @@ def test_ccache_s_words(place: Place) -> None:
         cap,
         clear,
     }
+
+
+#: Rows of ccache's table that test_ccache_s_settings tries.
+SETTINGS = [
+    "`CCACHE_READONLY=1`",
+    "`CCACHE_DIR=DIR`",
+    "`CCACHE_BASEDIR=$PWD`",
+    "`CCACHE_REMOTE_STORAGE=file:$SHARED`",
+    "`CCACHE_LOGFILE=FILE`",
+    "`ccache.conf`",
+]
+
+
+def test_ccache_s_settings(place: Place) -> None:
+    if shutil.which("gcc") != "/usr/bin/gcc":
+        pytest.skip("no gcc")
+    rows = dict(cells("ccache"))
+    readonly, directory, base, remote, log, conf = (rows[left][0] for left in SETTINGS)
+    launch = "jitcache gcc -g -c a.c"
+    assert place.compiled(f"{readonly} {launch}") != place.compiled(f"{readonly} {launch}")
+    (place.folder / "DIR").mkdir()
+    assert place.compiled(f"{directory} {launch}") == place.compiled(f"{directory} {launch}") != place.compiled(launch)
+    place.sh(f"{log} JITCACHE=refresh {launch}")
+    assert "miss" in (place.folder / "FILE").read_text()
+    made = {}
+    for name in ("one", "two"):
+        (place.folder / name).mkdir()
+        for setting in (base, "true;"):
+            place.sh(f"cd {name} && cp ../a.c . && {setting} {launch}")
+            made[name, setting] = (place.folder / name / "a.o").read_bytes()
+            (place.folder / name / "a.o").unlink()
+    assert made["one", base] == made["two", base]
+    assert made["one", "true;"] != made["two", "true;"]
+    (place.folder / "shared").mkdir()
+    on = {"SHARED": str(place.folder / "shared")}
+    first = place.compiled(f"JITCACHE_REMOTE_EXIT_WAIT=20s JITCACHE_DIR=$PWD/here {remote} {launch}", **on)
+    assert place.compiled(f"JITCACHE_DIR=$PWD/there {remote} {launch}", **on) == first
+    assert "max-size = " in place.sh(conf)
+
+
+def test_sccache_s_words(place: Place) -> None:
+    if shutil.which("gcc") != "/usr/bin/gcc":
+        pytest.skip("no gcc")
+    rows = dict(cells("sccache"))
+    (launch,) = rows["`sccache gcc -c a.c`"]
+    first = place.compiled(launch)
+    assert place.compiled(launch) == first
+    (anew,) = rows["`SCCACHE_RECACHE=1`"]
+    assert place.compiled(f"{anew} {launch}") != first
+    (directory,) = rows["`SCCACHE_DIR=DIR`"]
+    assert place.compiled(f"{directory} {launch}") != place.compiled(launch)
+    stats, zero = rows["`sccache --show-stats`, `--zero-stats`"]
+    place.sh(zero)
+    assert re.search(r"^total +0 +0 +0 ", place.sh(stats), re.MULTILINE)
+    place.sh(*rows["`SCCACHE_CACHE_SIZE=20G`"])
+    assert "of 18.6 GiB" in place.sh(stats)
+    builds = (ROOT / "docs" / "launcher.md").read_text()  # whose settings tests/launch/test_callers.py builds with
+    for left in ("`RUSTC_WRAPPER=sccache`", "`CMAKE_C_COMPILER_LAUNCHER=sccache`"):
+        assert all(word in builds for word in rows[left][0].split())
 
 
 def test_joblib_s_words(place: Place) -> None:
