@@ -18,7 +18,7 @@ import fakes
 from isolation import isolate
 from jitcache import _default
 from prepared import FRESH
-from workspace import NVRTC, PREPARED, Workspace
+from workspace import NVRTC, PREPARED, Workspace, build_counted_linker
 
 # The classes that a test of the contract is run over.
 CLASSES = ["FileStreamProgramCache", "ProgramCache"]
@@ -82,6 +82,12 @@ def ours() -> type:
 def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real NVRTC, which writes its compiles down; for cuda.core and for us."""
     return fakes.build_counted(tmp_path_factory.mktemp("counted"), NVRTC)
+
+
+@pytest.fixture(scope="session")
+def counted_linker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real nvJitLink, which writes its links down."""
+    return build_counted_linker(tmp_path_factory.mktemp("linker"))
 
 
 @pytest.fixture(scope="session")

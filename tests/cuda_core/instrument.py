@@ -16,6 +16,7 @@ def take_out(what: str) -> None:
     from jitcache import Cache, cuda
     from jitcache.adapters.cuda_core import _headers as headers
     from jitcache.adapters.cuda_core import _linked as linked
+    from jitcache.adapters.cuda_core import _linker as linker
     from jitcache.adapters.cuda_core import _program as program
     from jitcache.adapters.cuda_core import _program_cache as cache
     from jitcache.adapters.cuda_core import _stat_cache as stat_cache
@@ -46,14 +47,25 @@ def take_out(what: str) -> None:
     elif what == "symbols":
         cuda.Code.lowered_names = property(lambda self: dict.fromkeys(("axpy<int>", "axpy<float>"), ""))
     elif what == "variables":
-        linked.obeyed = lambda cache, library: []
+        linked.obeyed = linker.obeyed = lambda cache, library: []
     elif what == "library":
-        linked.Tool = lambda path: "some library"
-        linked.obeyed = lambda cache, library: []
+        linked.Tool = linker.Tool = lambda path: "some library"
+        linked.obeyed = linker.obeyed = lambda cache, library: []
     elif what == "started":
-        linked.is_older_than_process = lambda found: True
+        linked.is_older_than_process = linker.is_older_than_process = lambda found: True
     elif what == "options":  # none names a file
-        linked._may_name_a_file = lambda options: False
+        linked.may_name_a_file = linker.may_name_a_file = lambda given: False
+    elif what == "described":  # options do not matter
+        linker._options = lambda fields: {}
+    elif what == "objects":  # their number matters alone
+        linker._content = lambda code: None
+    elif what == "order":
+        key = linker._key
+        linker._key = lambda asked, *more: key(asked._replace(objects=sorted(asked.objects, key=size)), *more)
+    elif what == "unloaded":  # nvJitLink is loaded to know which it is
+        linker._in_a_package = lambda: ""
+    elif what == "memory":  # files are named in place of read
+        linker._in_memory = lambda code: code
     elif what == "libdevice":
         linked.File = str
     elif what == "paths":
@@ -73,6 +85,10 @@ def cache_lease(self, key, kind):
     from jitcache import Lease
 
     return Lease(self, key, kind, data=self.get(key))
+
+
+def size(code):
+    return len(code.code)
 
 
 class Everything:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+import fakes
 import projects
 from cuda.core import ProgramOptions
 from fakes import Witnesses, witnesses
@@ -16,6 +17,9 @@ HERE = Path(__file__).resolve().parent
 #: The real one, of its wheel.
 NVRTC = Path(next(iter(find_spec("nvidia").submodule_search_locations))) / "cu13/lib/libnvrtc.so.13"
 
+#: The real nvJitLink, of its wheel.
+NVJITLINK = NVRTC.parent / "libnvJitLink.so.13"
+
 #: Whether this is a cuda.core from 1.2 on, the first that has the headers which NVRTC brings along.
 BUNDLED = hasattr(ProgramOptions, "use_bundled_headers")
 
@@ -24,17 +28,18 @@ FOREIGN = ("CUDA_", "STUBNVRTC_")
 
 #: Variables that cuda.core does not read when it is imported, as it loads no NVRTC then. A row that has another one starts anew.
 FREE = {
-    "COUNTED", "JITCACHE_NVRTC", "LINKED", "LINKED_SLEEP", "OTHER", "STUBNVRTC_SLEEP_MS", "VALUE", "XDG_CACHE_HOME",
+    "COUNTED", "COUNTED_LINKER", "JITCACHE_NVRTC", "LINKED", "LINKED_SLEEP", "LINKED_SLEEP_MS", "OTHER", "STUBNVRTC_SLEEP_MS", "VALUE", "XDG_CACHE_HOME",
 }  # fmt: skip
 
 IMPORTS = ["cuda.core", "cuda.core.utils"]
 PREPARED = Prepared(IMPORTS, projects.environment(FOREIGN), projects.FREE | FREE)
 
-#: What every process begins with. COUNTED has the compiles of NVRTC written down, whoever asks for them.
+#: What every process begins with. COUNTED has the compiles of NVRTC written down, COUNTED_LINKER the links of nvJitLink,
+#: whoever asks for them.
 BEGIN = """
 import ctypes, os, sys
-if os.environ.get("COUNTED"):
-    ctypes.CDLL(os.environ["COUNTED"], mode=ctypes.RTLD_GLOBAL)
+for library in filter(None, (os.environ.get("COUNTED"), os.environ.get("COUNTED_LINKER"))):
+    ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
 import instrument
 from cuda.core import ObjectCode, Program, ProgramOptions
 from cuda.core.utils import FileStreamProgramCache, ProgramCacheResource, make_program_cache_key
@@ -43,6 +48,13 @@ O = ProgramOptions(arch="sm_80")
 K = 'extern "C" __global__ void k(int *p) { *p = VALUE; }'
 T = "template <class T> __global__ void axpy(T a, T *x) { *x *= a; }"
 """
+
+
+def build_counted_linker(folder: Path, *flags: str) -> Path:
+    """Build what counts the links of the real nvJitLink."""
+    return fakes.build(
+        folder / NVJITLINK.name, [str(HERE / "counted_linker.c"), "knobs.c"], f'-DREAL="{NVJITLINK}"', *flags
+    )
 
 
 class Workspace(projects.Place):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda.core import ObjectCode, Program
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TARGETS = {"cubin": ObjectCode.from_cubin, "ptx": ObjectCode.from_ptx, "ltoir": ObjectCode.from_ltoir}
+
+#: Why something was left to cuda.core, or not kept, and how often.
+REASONS: collections.Counter[str] = collections.Counter()
 
 
 class Job(NamedTuple):

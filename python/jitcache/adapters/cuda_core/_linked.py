@@ -21,7 +21,7 @@ from jitcache._module_files import is_older_than_process
 from jitcache.adapters._named_variables import obeyed
 
 from . import KIND
-from ._job import object_code
+from ._job import REASONS, object_code
 
 if TYPE_CHECKING:
     from jitcache import Cache
@@ -40,8 +40,8 @@ _NAMES = (
 _NO_FILE = re.compile(rf"-O\d|--?(?:{'|'.join(_NAMES)})(?:=\w+)?|\d+")
 
 
-def _may_name_a_file(options: Any) -> bool:
-    given = options.ptxas_options
+def may_name_a_file(given: Any) -> bool:
+    """Return whether options for ptxas, one text or several, may name a file."""
     texts = (given,) if isinstance(given, str) else given or ()
     return not all(_NO_FILE.fullmatch(word) for text in texts for word in str(text).split())
 
@@ -71,14 +71,14 @@ def _library_of(job: Job) -> str:
     return _linker
 
 
-def _key(job: Job, cache: Cache) -> Key | None:
-    """Return the key of a job; None if it is not known which library compiles it, or what that reads.
+def _key(job: Job, cache: Cache) -> Key | str:
+    """Return the key of a job, or why it has none: it is not known which library compiles it, or what that reads.
 
     The library is not known if its file has changed since the process started: the
     process may have loaded the old one.
     """
-    if _may_name_a_file(job.options):
-        return None
+    if may_name_a_file(job.options.ptxas_options):
+        return "option that may name a file"
     more: dict[str, Any] = {}
     digest = None
     if job.code_type == "nvvm" and job.options.use_libdevice:
@@ -90,9 +90,9 @@ def _key(job: Job, cache: Cache) -> Key | None:
     path = load_nvidia_dynamic_lib(_library_of(job)).abs_path
     try:
         if not path or not is_older_than_process(os.stat(path)):
-            return None
+            return "library has changed since the process started"
     except OSError:  # it was removed after it was loaded
-        return None
+        return "library is gone"
     variables = obeyed(cache, path)
     return Key({"cuda.core code": program, "library": Tool(path), "variables": variables, **more}).named(
         job.options.name or ""
@@ -102,7 +102,8 @@ def _key(job: Job, cache: Cache) -> Key | None:
 def link(job: Job, cache: Cache) -> Any:
     """Return the ObjectCode of a job of PTX or NVVM IR. Raises what cuda.core raises."""
     key = _key(job, cache)
-    if key is None:
+    if isinstance(key, str):
+        REASONS[key] += 1
         return job.by_cuda_core()
     with cache.acquire(key, kind=KIND) as lease:
         if lease.data is None:
