@@ -51,6 +51,7 @@ type command struct {
 	terminal       bool      // stderr is a terminal
 	directory      string
 	makeBundle     func(Shell) *ffcli.Command
+	makePush       func(Shell) *ffcli.Command
 	become         func(name string) error
 	asJSON         bool
 	showVersion    bool
@@ -62,6 +63,8 @@ type Environment struct {
 	Names []string // the names of the JITCACHE variables that are set
 	// Bundle makes `jitcache bundle`. It is nil in a program without the bundle commands.
 	Bundle func(Shell) *ffcli.Command
+	// Push makes `jitcache remote push`, in the same program.
+	Push func(Shell) *ffcli.Command
 	// Become replaces this process by a program that lies beside this one. It returns
 	// only if that fails.
 	Become func(name string) error
@@ -78,10 +81,10 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 	defer errs.end()
 	c := &command{
 		env: env.Get, variables: env.Names, stdout: out, stderr: errs,
-		raw: stdout, rawErr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, become: env.Become,
+		raw: stdout, rawErr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, makePush: env.Push, become: env.Become,
 	}
 	root := c.root()
-	if c.makeBundle == nil && aboutBundles(root, args[1:]) {
+	if c.makeBundle == nil && ofBundleProgram(root, args[1:]) {
 		c.become(BundleProgram) // if that fails, this program's bundle command tries again and reports it
 	}
 	if len(args) > 1 && args[1] == "complete" {
@@ -131,8 +134,8 @@ func (c *command) root() *ffcli.Command {
 			"but rm take a part of the name too: f or m.f for m.f(int64), or the beginning of it.",
 	}
 	root.Subcommands = []*ffcli.Command{
-		c.run(), c.stats(), c.report(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.clear(), c.verify(),
-		c.bundle(), c.sign(), c.trust(), c.remote(), c.init(), c.config(), c.doctor(), c.dir(), c.completion(), c.version(),
+		c.run(), c.stats(), c.report(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.evict(), c.clear(), c.verify(),
+		c.bundle(), c.sign(), c.trust(), c.remote(), c.top(), c.metrics(), c.init(), c.config(), c.doctor(), c.dir(), c.completion(), c.version(),
 	}
 	for _, sub := range root.Subcommands {
 		sub.UsageFunc = usage
@@ -162,8 +165,8 @@ func (c *command) root() *ffcli.Command {
 // commandNames are the names of the commands. The launcher reads them at each start, and has no
 // time to make the commands.
 var commandNames = []string{
-	"run", "stats", "report", "ls", "show", "path", "export", "explain", "rm", "trim", "clear", "verify", "bundle", "sign",
-	"trust", "remote", "init", "config", "doctor", "dir", "completion", "version", "help", "complete",
+	"run", "stats", "report", "ls", "show", "path", "export", "explain", "rm", "trim", "evict", "clear", "verify", "bundle", "sign",
+	"trust", "remote", "top", "metrics", "init", "config", "doctor", "dir", "completion", "version", "help", "complete",
 }
 
 // IsCommand reports whether a word is the name of a command.

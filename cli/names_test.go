@@ -195,7 +195,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 // program (tests/python/test_bundles.py).
 var withJSON = map[string][]string{
 	"stats": {"", "-since 7d", "-zero"}, "report": {"PAGE"}, "ls": {""}, "show": {"KEY"}, "path": {"KEY"}, "export": {"KEY FILE"},
-	"explain": {"saxpy"}, "rm": {"other"}, "trim": {""}, "clear": {""}, "verify": {"", "-signatures"}, "sign": {"-key SECRET"},
+	"explain": {"saxpy"}, "rm": {"other"}, "trim": {""}, "evict": {"-kind nothing"}, "top": {"-n 1"}, "metrics": {""}, "clear": {""}, "verify": {"", "-signatures"}, "sign": {"-key SECRET"},
 	"trust": {"new SECRET", "add PUBLIC name", "list", "remove PUBLIC"}, "remote": {"flush", "status"}, "init": {"NEW"},
 	"config": {"", "max-size", "max-size 1Gi"}, "doctor": {""}, "dir": {""}, "completion": {"bash"}, "version": {""},
 }

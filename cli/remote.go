@@ -18,7 +18,7 @@ import (
 )
 
 func (c *command) remote() *ffcli.Command {
-	const usage = "remote status | flush [-timeout D] | serve | ccache-link DIR"
+	const usage = "remote status | flush [-timeout D] | push [-timeout D] [WHAT…] | serve | ccache-link DIR"
 	cmd := c.new(usage, "show the state of the remotes, and wait for them", nil, 0, 1<<16, func([]string) error {
 		return wrong("usage: jitcache " + usage)
 	})
@@ -29,6 +29,7 @@ func (c *command) remote() *ffcli.Command {
 		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries are sent", flags, c.open, func(cache *core.Cache) error {
 			return c.flushRemotes(cache, *timeout)
 		}),
+		c.remotePush(),
 		c.withRemotes("remote serve", "run the helper here, where programs may not start processes", nil, c.openOrMake, (*core.Cache).ServeRemote),
 		c.below("remote ccache-link DIR", "make links in DIR, by which ccache uses the same helper", nil, 1, 1, func(args []string) error {
 			return c.linkCcache(args[0])

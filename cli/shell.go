@@ -84,11 +84,26 @@ func (c *command) bundle() *ffcli.Command {
 	return cmd
 }
 
-// aboutBundles reports whether the arguments are for BundleProgram: they run, describe or
-// complete a bundle command.
-func aboutBundles(root *ffcli.Command, args []string) bool {
+// PushUsage and PushHelp are the short usage and help of `jitcache remote push`, which BundleProgram
+// has because it knows what other machines can use.
+const (
+	PushUsage = "remote push [-timeout D] [WHAT…]"
+	PushHelp  = "send what is here already, to a remote that is new"
+)
+
+func (c *command) remotePush() *ffcli.Command {
+	if c.makePush != nil {
+		return c.makePush(Shell{c})
+	}
+	return c.below(PushUsage, PushHelp, nil, 0, 1<<16, func([]string) error { return c.become(BundleProgram) })
+}
+
+// ofBundleProgram reports whether the arguments are for BundleProgram: they run, describe or
+// complete one of its commands.
+func ofBundleProgram(root *ffcli.Command, args []string) bool {
 	for len(args) > 0 && (args[0] == "help" || args[0] == "complete") {
 		args = args[1:]
 	}
-	return read(root, args).goes("bundle")
+	w := read(root, args)
+	return w.goes("bundle") || w.goes("remote") && w.last().Name == "push"
 }

@@ -48,14 +48,14 @@ func (u *account) terminal(t *testing.T, args ...string) (text string, status in
 const evil = "evil\x1b[2J\x1b]0;owned\a\u009b31m\u202egnp\x7f\xffname"
 
 // own are the sequences that the command itself draws with.
-var own = regexp.MustCompile("\x1b\\[(0|1|31|33)m|\r\x1b\\[K|\r")
+var own = regexp.MustCompile("\x1b\\[(0|1|31|33)m|\x1b\\[H\x1b\\[J|\r\x1b\\[K|\r")
 
 // everyCommand has each command, with arguments that make it print something.
 func everyCommand(t *testing.T, u *account, key string) map[string][]string {
 	odd := t.TempDir() + "/\x1b[31mdir"
 	return map[string][]string{
 		"stats": {"stats"}, "report": {"report", "-"}, "no report": {"report", odd + "/x.html"}, "ls": {"ls", "-all"}, "show": {"show", evil}, "path": {"path", evil}, "export": {"export", key, t.TempDir() + "/f"},
-		"explain": {"explain", evil}, "rm": {"rm", "no\x1b[2J"}, "trim": {"trim"}, "clear": {"clear", "-kind", "nothing"}, "verify": {"verify"},
+		"explain": {"explain", evil}, "rm": {"rm", "no\x1b[2J"}, "trim": {"trim"}, "evict": {"evict", "-name", "\x1b[2J"}, "top": {"top", "-n", "1"}, "metrics": {"metrics"}, "clear": {"clear", "-kind", "nothing"}, "verify": {"verify"},
 		"sign": {"sign", "-key", odd}, "trust": {"trust", "add", "no\x1b[2J"}, "init": {"init", odd}, "config": {"config"},
 		"doctor": {"doctor"}, "dir": {"dir"}, "version": {"version"}, "completion": {"completion", "fish"},
 		"bundle": {"bundle", "\x1b[2J"}, "run": {"run"}, "remote": {"remote", "\x1b[2J"}, "help": {"help"}, "no command": {"\x1b[2J"}, "no flag": {"ls", "-\x1b[2J"}, "json": {"ls", "-json", "-all"}, "show json": {"show", key, "-json"},

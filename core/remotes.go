@@ -257,8 +257,7 @@ func (r *remotes) forget() {
 
 // offer notes an entry that was just stored in the outboxes of the remotes that take it. All of
 // them take signed entries; unsigned ones go only to those that may hold them.
-func (c *Cache) offer(id *key.ID) {
-	waits := false
+func (c *Cache) offer(id *key.ID) (waits bool) {
 	for _, r := range c.remotes.used {
 		if !r.Writes || !r.client.Unsigned && !c.bearsSignature(id) {
 			continue
@@ -275,7 +274,12 @@ func (c *Cache) offer(id *key.ID) {
 	if waits && c.remotes.told.Swap(false) {
 		go c.tell()
 	}
+	return waits
 }
+
+// Offer sends an entry of the directory to the remotes, as if it had just been stored. It reports
+// whether any of them takes it. It does not wait for that; see FlushRemotes.
+func (c *Cache) Offer(id *key.ID) bool { return c.offer(id) }
 
 // bearsSignature reports whether anybody has signed an entry.
 func (c *Cache) bearsSignature(id *key.ID) bool {

@@ -88,6 +88,8 @@ def test_ccache_s_words(place: Place) -> None:
     (cap,) = rows["`ccache -M 20G`"]
     place.sh(cap)
     assert "of 18.6 GiB" in place.sh(stats)
+    (evict,) = rows["`ccache --evict-older-than 30d`"]
+    assert place.sh(evict).startswith("evicted 0 entries")
     (clear,) = rows["`ccache -C`"]
     place.sh(clear)
     assert place.compiled(launch) not in (first, again)
@@ -101,6 +103,7 @@ def test_ccache_s_words(place: Place) -> None:
         zero,
         since,
         cap,
+        evict,
         clear,
     }
 
