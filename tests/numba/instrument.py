@@ -1,7 +1,7 @@
 """Imported by every process that a test starts: counts compiles, and installs what is under test.
 
 A compile is counted where Numba begins one, for functions of the test's folder
-or of no file, in $COMPILE_LOG. $CACHE says whose cache: jitcache, numba, or none said
+or of no file, in $COMPILE_LOG; a library where LLVM gets it, whosever it is, in $LLVM_LOG. $CACHE says whose cache: jitcache, numba, or none said
 yet; $WITHOUT names mechanisms to take out, and $CPU another CPU to be.
 """
 
@@ -25,11 +25,11 @@ from numba.core import codegen, compiler
 _compile_extra = compiler.compile_extra
 
 
-def note(name):
+def note(name, log="COMPILE_LOG"):
     watch = sys.modules.get("jitcache.adapters.numba._watch")
     if watch is not None:
         watch.here.quiet = True
-    with open(os.environ["COMPILE_LOG"], "a") as f:
+    with open(os.environ[log], "a") as f:
         f.write(f"{name}\n")
     if watch is not None:
         watch.here.quiet = False
@@ -48,8 +48,18 @@ def as_numba_s(function):
     return function
 
 
+_optimize = codegen.CPUCodeLibrary._optimize_final_module
+
+
+def optimize_final_module(self):
+    if self.name != "nrt":  # Numba's own, which each process makes when it gets ready
+        note(self.name.replace(" ", ""), "LLVM_LOG")
+    _optimize(self)
+
+
 as_numba_s(note)
 compiler.compile_extra = as_numba_s(compile_extra)
+codegen.CPUCodeLibrary._optimize_final_module = as_numba_s(optimize_final_module)
 
 # CPUs of a cluster, as LLVM would report them: all features that it knows, had or not.
 _HASWELL = (
@@ -83,6 +93,7 @@ def take_out(what: str) -> None:
         _data,
         _entry,
         _hooks,
+        _ir_library,
         _key,
         _loaded,
         _lookup,
@@ -120,6 +131,21 @@ def take_out(what: str) -> None:
 
         for name in ("first", "turn", "result"):
             setattr(made, name, without(getattr(made, name)))
+    elif what == "inherited":
+        _seen.Seen.inherit = lambda self, other: None
+    elif what == "listener":
+        _key.in_every_compile = lambda: None
+    elif what == "forms":
+        walker._note_others = lambda self, what: None
+    elif what == "by code":
+        _ir_library.key_of = lambda library: None
+    elif what == "settings of code":
+        _ir_library._settings = lambda library: ""
+    elif what == "linked":
+        _ir_library._name_of_link = lambda name: ""
+    elif what == "others":
+        _key.refuse = _record.refuse = lambda what: None
+        _record.refuse_warnings = lambda *given: None
     elif what == "records":
         take_out_records(_overloads, _record)
     elif what == "registered":
@@ -294,7 +320,7 @@ def take_out(what: str) -> None:
     elif what == "with":
         walker.kinds[_walk.WithContext] = lambda self, value: self._class(type(value))
     elif what == "lines":
-        _walk._READS_CODE = frozenset()
+        _objects._READS_CODE = frozenset()
     elif what == "status":
         _watch._ask_status = lambda path: None
     elif what == "by number":

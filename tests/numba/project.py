@@ -24,7 +24,8 @@ IMPORTS = ["llvmlite.binding", "numba", *(["scipy.linalg.cython_blas"] if import
 
 #: Variables that only instrument.py, jitcache and the code of tests read. A row that has another one starts anew.
 FREE = (
-    "CACHE", "COMPILE_LOG", "CPU", "F", "FAIL", "FILTER", "HOLD", "JITCACHE_DIR", "K", "N", "OPTION", "PROJECT", "SLOW",
+    "CACHE", "COMPILE_LOG", "CPU", "F", "FAIL", "FILTER", "HOLD", "JITCACHE_DIR", "K", "LLVM_LOG", "N", "OPTION", "PROJECT",
+    "SLOW",
     "VALUE", "VERSION", "WITHOUT",
 )  # fmt: skip
 
@@ -57,6 +58,14 @@ class Ran(NamedTuple):
     compiled: list[str]
     status: int
     err: str
+    by_llvm: list[str]  # the libraries that LLVM compiled
+
+
+def taken(log: Path) -> list[str]:
+    """Return the lines of a log, and remove it."""
+    found = log.read_text().split() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return found
 
 
 class Project:
@@ -66,6 +75,7 @@ class Project:
         self.folder = folder
         self.cache = folder.parent / "cache"
         self.log = folder.parent / "compiles"
+        self.llvm_log = folder.parent / "libraries"
         self.home = folder.parent / "home"
         folder.mkdir()
         self.home.mkdir()
@@ -83,6 +93,7 @@ class Project:
             "JITCACHE_DIR": str(self.cache),
             "PROJECT": str(self.folder),
             "COMPILE_LOG": str(self.log),
+            "LLVM_LOG": str(self.llvm_log),
             "CACHE": cache,
             **env,
         }
@@ -114,18 +125,17 @@ class Project:
 
     def compiled(self) -> list[str]:
         """Take the names of the functions that were compiled since the last time."""
-        found = self.log.read_text().split() if self.log.exists() else []
-        self.log.unlink(missing_ok=True)
-        return found
+        return taken(self.log)
 
     def end(self, p: Started) -> Ran:
         """Wait for a process."""
         out, err = printed(p)
-        return Ran(out.strip(), self.compiled(), p.returncode, err)
+        return Ran(out.strip(), self.compiled(), p.returncode, err, taken(self.llvm_log))
 
     def run(self, code: str, cache: str = "jitcache", **more: object) -> Ran:
         """Run a process to its end, however that is."""
         self.compiled()
+        taken(self.llvm_log)
         return self.end(self.start(code, cache, **more))
 
     def check(self, code: str, cache: str = "jitcache", **more: object) -> Ran:

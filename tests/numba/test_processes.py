@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from project import Project
+from project import Project, taken
 
 SLOW = """
 import numba, os, time
@@ -50,13 +50,13 @@ def test_one_of_many_processes_compiles(project: Project) -> None:
     """Longer than the two seconds that a nested compile would wait."""
     project.write(a=SLOW)
     assert [out[0] for out in at_once(project, 4, SLOW="4")] == ["2"] * 4
-    assert project.compiled().count("f") == 1
+    assert taken(project.llvm_log).count("f") == 1
 
 
 def test_without_the_lease_each_compiles(project: Project) -> None:
     project.write(a=SLOW)
     at_once(project, 3, WITHOUT="lease")
-    assert project.compiled().count("f") == 3
+    assert taken(project.llvm_log).count("f") == 3
 
 
 def test_without_a_look_before_the_lock_waiting_ends_early(project: Project) -> None:

@@ -69,6 +69,7 @@ def test_what_another_finder_finds_first_was_looked_for_too(project: Project, wi
     """
     mine = project.folder / "mine.py"
     mine.write_text("")
+    without = without and f"others,{without}"
     assert project.check(code, WITHOUT=without).out == "2"
     mine.unlink()
     assert project.check(code.replace("1.0", "1.0j"), WITHOUT=without).out == ("2" if without else "1")

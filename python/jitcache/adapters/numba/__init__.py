@@ -178,10 +178,11 @@ def count() -> int:
 def clear() -> None:
     """Remove all entries of Numba's functions, and no others."""
     from ._cpu import KIND as CPUS
+    from ._ir_library import KIND as CODE
     from ._lookup import RECORDS
 
     cache = _cache()
-    for kind in (KIND, RECORDS, CPUS):
+    for kind in (KIND, RECORDS, CODE, CPUS):
         cache.clear(kind)
 
 

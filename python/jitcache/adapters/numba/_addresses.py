@@ -94,6 +94,11 @@ def moves_for(places: Mapping[int, Place], walker: Walker) -> dict[int, int]:
     return moves
 
 
+def without_addresses(text: str) -> str:
+    """Return the LLVM assembly of a module without what such variables hold: each has it in its name, too."""
+    return _TEXT.sub(rb"\1\3", text.encode()).decode() if _PREFIX in text else text
+
+
 def named(data: bytes, moves: Mapping[int, int]) -> bytes:
     """Return bytes that contain names of such variables, with this process's addresses in the names."""
     return _NAME.sub(lambda m: b"numba.dynamic.globals.%x" % moves[int(m[1], 16)], data)

@@ -110,6 +110,8 @@ class DataWalker(ObjectWalker):
         """Put the class and the attributes of an instance of a program's own class."""
         if not versioned_class(type(value)):
             self._class(type(value))
+            if not isinstance(value, tuple):
+                self._note_others(type(value))
             self._held(value)
 
     def _array(self, value: Any) -> None:

@@ -175,6 +175,7 @@ def _code(library: Any) -> _Code:
         return found
     module = library._get_module_for_linking()
     defined = [v.name for v in (*module.functions, *module.global_variables) if not v.is_declaration]
+    library.__dict__["jitcache_defined"] = defined
     called = (v.name[len(_POINTER) :] for v in module.global_variables if v.name.startswith(_POINTER))
     state = library.serialize_using_object_code()
     lacking = list(called)
@@ -234,6 +235,7 @@ def _revive_all(codegen: Any, walker: Walker, codes: list[tuple[Any, ...]], plac
     engine = codegen._engine
     made = [_revive(codegen, code, moves) for code in others if not all(map(engine.is_symbol_defined, code.defined))]
     library = _revive(codegen, first, moves)
+    library.__dict__["jitcache_defined"] = first.defined
     library.used = [walker.dispatchers[place] for place in places.values() if isinstance(place, int)]
     library._linking_libraries.extend(made)  # this keeps them alive
     return library

@@ -7,7 +7,6 @@ The hooks depend on names that Numba has had unchanged since 0.57: ``enable_cach
 
 from __future__ import annotations
 
-import random
 import threading
 import weakref
 from contextlib import nullcontext
@@ -21,15 +20,18 @@ from numba.core.caching import NullCache
 from numba.core.ccallback import CFunc
 from numba.core.target_extension import dispatcher_registry, target_registry
 from numba.core.targetconfig import ConfigStack
-from numba.np.ufunc import wrappers
+from numba.core.types import misc
+from numba.np.ufunc import array_exprs, wrappers
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
+from numba.parfors import parfor_lowering
 
 from jitcache._fork import ForkLock
 
-from . import _llvm, _uses
+from . import _ir_library, _llvm, _uses
 from ._code import versioned
 from ._contexts import note_earlier
 from ._entry import keep_reloads
+from ._ir_text import draw_short, drawn
 from ._loaded import LoadedLibrary, LoadedResult, Source
 from ._options import given_options
 from ._overloads import CFuncOverloads, JitOverloads, KernelOverloads, Overloads, WrapperOverloads
@@ -101,8 +103,12 @@ def _random_ids() -> Iterator[int]:
     Numba numbers functions from 1 in each process, and only the number makes their
     symbols different: code of two processes may have one symbol for two functions.
     """
-    source = random.SystemRandom()
-    return iter(lambda: source.getrandbits(63), None)  # unlike a generator, several threads may use it
+    return drawn()
+
+
+def _name_by_number(_named: Any) -> int:
+    """Return a number for the name of an expression, a loop or a jitclass: Numba takes a hash or an address."""
+    return draw_short()
 
 
 def _enabling(attribute: str, function: str, ours: type[Any]) -> Callable[[Any], Any]:
@@ -135,8 +141,11 @@ def _jit_compile(original: Any) -> Any:
         with _around_compile(self._cache, sig):
             entry_point = original(self, sig)
         compiled = self.overloads.get(args)
+        again = partial(self._compiler.compile, *sigutils.normalize_signature(sig))
         if isinstance(compiled, LoadedResult):
-            compiled.open(partial(self._compiler.compile, *sigutils.normalize_signature(sig)))
+            compiled.open(again)
+        elif compiled is not None and isinstance(compiled.library, LoadedLibrary):
+            compiled.library.source, compiled.library.descriptor = Source(again), compiled.fndesc
         if compiled is not None and compiled.reload_init:
             keep_reloads(compiled.library, compiled.reload_init)  # for callers that are stored
         return entry_point
@@ -192,6 +201,7 @@ def _wrapper_compile(original: Any) -> Any:
 
 _PLACES: list[tuple[Any, str, Callable[[Any], Any]]] = [
     *_uses.PLACES,
+    *_ir_library.PLACES,
     (Dispatcher, "enable_caching", _enabling("_cache", "py_func", JitOverloads)),
     (Dispatcher, "compile", _jit_compile),
     (CFunc, "enable_caching", _enabling("_cache", "_pyfunc", CFuncOverloads)),
@@ -211,6 +221,7 @@ def attach() -> None:
         if _attached == len(_PLACES):
             return
         FunctionIdentity._unique_ids = _random_ids()
+        array_exprs.hash = parfor_lowering.hash = misc.id = _name_by_number
         _llvm.note(options)
         if not _attached:
             note_earlier()

@@ -21,7 +21,9 @@ from jitcache import Key
 from ._code import Unkeyable, lines_of, pack
 from ._llvm import given
 from ._objects import plain_typers
+from ._others import in_every_compile, refuse
 from ._placed import placed
+from ._registered import registrations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from ._walk import Walker
 
 #: The version of the stored format: it changes whenever a reader has to know of a change.
-FORMAT = 9
+FORMAT = 10
 
 # Settings on which no compiled code depends. All others count, including those of future versions.
 _IRRELEVANT = re.compile(
@@ -39,7 +41,8 @@ _IRRELEVANT = re.compile(
     "|SHOW_HELP|THREADING_LAYER|CPU_"
 )
 
-_VERSIONS = "\n".join(
+#: The versions of all that makes code.
+VERSIONS = "\n".join(
     (
         f"numba {numba.__version__}",
         f"llvmlite {llvmlite.__version__}",
@@ -67,6 +70,10 @@ class KeyParts(NamedTuple):
     def first_named(self) -> Key:
         """Return the same key with a name of its own: keys of one name are compared to explain a miss."""
         return self.first().named(f"{self.name} by source")
+
+    def refused(self) -> Key:
+        """Return the key under which it is noted that the result is not kept by its source."""
+        return Key({**self.components, "what": "refused"})
 
     def turn(self, target: Target) -> Key:
         """Return the key whose lease a process holds while it compiles for a target."""
@@ -186,8 +193,10 @@ def key_parts(
     always = [*placed.look(), *plain_typers()]
     if always:
         components["placed"] = walker.registered(tuple(always))
+    for one in (walker.code_of_others, *always, *registrations.put, in_every_compile()):
+        refuse(one)
     components["settings"] = settings.text()
-    components["versions"] = _VERSIONS
+    components["versions"] = VERSIONS
     return KeyParts(components, _name(function, sig, how), walker, state)
 
 

@@ -75,6 +75,10 @@ class LoadedLibrary(JITCodeLibrary):  # type: ignore[misc]
         """Return the library of the second compile, which has other symbols; None if the function has no source."""
         return None if self.source is None else self.source.result.library
 
+    def get_function(self, name: str) -> Any:
+        """Return a function of the module that others link. The loops of parallel functions ask for its type."""
+        return self.linkable().get_function(name)
+
     def get_llvm_str(self) -> str:
         """Return the LLVM of the function."""
         again = self._made_again()

@@ -51,6 +51,9 @@ class Lookup:
         self.seen: Seen | None = None  # what the compile of data looked at
         self.lease: Lease | None = None
         self.replace = False
+        self.kept = False  # the result is kept by its source
+        self.by_code = False  # it is not, as far as is known before its compile
+        self.key: Key | None = None  # of data
         self.compiled_from = 0.0  # when the compile began
         self._wanted: Key | None = None  # of the result that the newest record asks for
         self._held = ""
@@ -78,8 +81,11 @@ class Lookup:
         self.lease = cache.acquire(turn, LONGEST_LOCKED if locked else None, kind=RECORDS)
         if self._get(cache, [self.target]) or self._get(cache, cpu.usable(cache, self.target)):
             self.end()
-        else:
-            self._count_miss(cache)
+            return
+        self._count_miss(cache)
+        self.by_code = cache.get(self.parts.refused(), kind=RECORDS) is not None
+        if self.by_code:
+            self.end()  # each process runs Numba's front end; no one has to wait for that of another
 
     def _get(self, cache: Cache, targets: Iterable[cpu.Target]) -> bool:
         """Get the entry of a record that matches the present state. Return whether there is one."""
@@ -90,12 +96,14 @@ class Lookup:
             try:
                 components, seen, found = record.look(self.parts.walker)
                 keys = [self.parts.result(target, components) for target in targets]
+                self.key = None
                 self._wanted = self._wanted or next(iter(keys), None)
                 # Not each of these misses is a miss of the program's: see _count_miss.
-                results = (cache.get(key, kind=RECORDS) for key in keys)
-                data = next((d for d in results if d is not None), None)
+                results = ((key, cache.get(key, kind=RECORDS)) for key in keys)
+                key, data = next((row for row in results if row[1] is not None), (None, None))
                 if data is not None:
                     require_nothing_else_made(self.parts.walker, found)
+                    self.key = key
                     self.data, self.seen = data, seen
                     return True
             except Unkeyable as e:
@@ -103,6 +111,11 @@ class Lookup:
         if why is not None and len(records) == 1:
             raise why
         return False
+
+    def note_refused(self, cache: Cache) -> None:
+        """Note for later processes that the result is not kept by its source."""
+        assert self.parts is not None
+        cache.put(self.parts.refused(), b"refused", kind=RECORDS)
 
     def _count_miss(self, cache: Cache) -> None:
         """Look the result up once more, so that one miss is counted, and its log line says what has changed."""

@@ -27,11 +27,12 @@ from numba.core.typing.typeof import typeof_impl
 
 from jitcache._code import PLAIN
 from jitcache._dependency_walk import DependencyWalker, below, hides_state, text_of, told
-from jitcache._module_files import content_of_module
+from jitcache._module_files import content_of_module, has_file
 
 from . import _memos
-from ._code import HEAP, Unkeyable, pin, versioned, versioned_class, versioned_module
+from ._code import HEAP, Unkeyable, lines_of, pin, versioned, versioned_class, versioned_module
 from ._options import set_on
+from ._others import is_run, may_run
 
 if TYPE_CHECKING:
     import contextvars
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     import weakref
     from collections.abc import Callable, Mapping
 
+# Code that mentions one of these may look at the lines of a function.
+_READS_CODE = frozenset((
+    "__code__", "findsource", "getcomments", "getfile", "getsource", "getsourcefile", "getsourcelines",
+))  # fmt: skip
 _ADDRESS = re.compile("0x[0-9a-f]+")
 
 
@@ -80,11 +85,6 @@ def _is_opened(value: Any) -> bool:
     if any(isinstance(held, pytypes.FunctionType) for cls in kind.__mro__ for held in vars(cls).values()):
         return False
     return not (isinstance(value, io.IOBase) and not value.closed and not value.readable())
-
-
-def is_run(cls: type) -> bool:
-    """Return whether Numba runs the methods of a class, because it derives from Numba's: a type, a pass, a model."""
-    return any(base.__module__.startswith("numba.") and versioned_class(base) for base in cls.__mro__[1:-1])
 
 
 def _is_plain_module(module: Any) -> bool:
@@ -154,6 +154,7 @@ class ObjectWalker(DependencyWalker):
         self.classes: dict[str, type] = {}
         self.met: list[Any] = []  # functions and classes that are described as Numba looks at them, not as Python may
         self.ask: Callable[[Any], None] = lambda _: None  # told of each memo that Python code may ask
+        self.code_of_others = ""  # what the walk met whose code Numba may run when it meets that, too
         self._runs = False  # whether Python runs the code that uses the values, rather than Numba compiling it
         self._looks_for: tuple[str, ...] = ()  # names in the code that Python runs, from the outside in
         self._where: Any = None  # the name of the module that the described value belongs to
@@ -162,13 +163,21 @@ class ObjectWalker(DependencyWalker):
         self._run_attributes: set[tuple[int, str]] = set()
         self._by_id: dict[int, set[str]] = {}  # which modules hold a value, by its id; made once per walk
 
+    def _note_others(self, what: object) -> None:
+        """Note something of others whose code Numba may run while it compiles what uses it."""
+        if not self._runs:
+            self.code_of_others = self.code_of_others or str(what)
+
     def _function(self, function: pytypes.FunctionType) -> None:
         """Put a function."""
         raise NotImplementedError
 
     def _lines(self, function: pytypes.FunctionType, names: tuple[str, ...]) -> None:
-        """Put the lines of a function, if code may look at these."""
-        raise NotImplementedError
+        """Put the place and the source of a function, if code may look at these."""
+        if not _READS_CODE.isdisjoint((*self._looks_for, *names)):
+            self._put("lines", lines_of(function))
+            if has_file(function.__code__.co_filename):
+                self._file(function.__module__)
 
     def _file(self, module: Any, what: object = "") -> None:
         """Put the content of a module's file."""
@@ -195,6 +204,8 @@ class ObjectWalker(DependencyWalker):
             raise Unkeyable("jitclass", cls)
         if not self._runs:
             self.met.append(cls)
+            if may_run(cls):
+                self._note_others(cls)
         name = pin(cls)
         if name and self.classes.setdefault(name.partition("#")[0], cls) is not cls:
             raise Unkeyable("two classes of one name", cls)
@@ -314,6 +325,7 @@ class ObjectWalker(DependencyWalker):
         if self._again(value):
             return
         self._put("object", name.encode())
+        self._note_others(name)
         typer = typeof_impl.dispatch(kind)
         if versioned(typer.__code__.co_filename) and (typer is not typeof_impl.dispatch(object) or _is_typed(value)):
             raise Unkeyable("global", name)

@@ -29,18 +29,20 @@ from ._addresses import places_of
 from ._code import Unkeyable, own_locals
 from ._entry import classes_in, dump_library, dump_result, load_library, load_result
 from ._index import Index
+from ._ir_library import compiling, note_source
 from ._key import KeyParts, key_parts, options_for, options_of
+from ._loaded import LoadedLibrary
 from ._lookup import KIND, RECORDS, Lookup
 from ._placed import placed
 from ._record import MOST, dump, load, record_of
-from ._seen import current, making
+from ._seen import Seen, current, making
 from ._walk import Walker
 from ._warned import warn_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from jitcache import Cache
+    from jitcache import Cache, Key
 
 #: Why results were not cached, and how often.
 uncached: Counter[str] = Counter()
@@ -130,7 +132,8 @@ class Overloads:
         try:
             if self._enabled:
                 self._try_to_look_up(lookup)
-            with making():
+            kept = self._enabled and self._fresh is None
+            with making(), compiling(self._cache, lookup) if kept else contextlib.nullcontext():
                 lookup.compiled_from = time.monotonic()
                 yield lookup
         finally:
@@ -142,6 +145,7 @@ class Overloads:
             self._look_up(lookup)
         except Unkeyable as e:
             refuse(e.reason, f"{self}: {e}")
+            lookup.by_code = True
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
             refuse("error", f"{self}: {type(e).__name__}: {e}")
 
@@ -165,6 +169,9 @@ class Overloads:
             lookup.replace = True
             refuse("entry cannot be loaded", f"{self}: {type(e).__name__}: {e}")
             return None
+        lookup.kept = True
+        if lookup.key is not None:
+            self._note_kept(result, lookup.key)
         made = current()
         if made is not None and lookup.seen is not None:
             made.add(lookup.seen)
@@ -185,11 +192,16 @@ class Overloads:
         if not self._is_unchanged(lookup):
             refuse("changed while it was compiled", self)
             return
+        if isinstance(getattr(result, "library", result), LoadedLibrary):
+            self._refuse_loaded(seen, lookup.parts.walker)
+            return
         data = self._dump(result, lookup)
         try:
             record, components = record_of(seen, lookup.parts.walker, classes_in(data, lookup.parts.walker))
         except Unkeyable as e:
             refuse(e.reason, f"{self}: {e}")
+            if e.reason != "changed while it was compiled":
+                lookup.note_refused(self._cache)
             return
         key = lookup.parts.result(lookup.target, components)
         # Replaced, because an entry that is there already may be damaged.
@@ -197,6 +209,8 @@ class Overloads:
         if not self._cache.put(key, data, attributes=attributes, kind=KIND, replace=True, seconds=took):
             refuse(self._cache.last_reason, self)
             return
+        lookup.kept = True
+        self._note_kept(result, key)
         records = load(self._cache.get(first, kind=RECORDS))
         if record not in records:
             self._cache.put(lookup.parts.first_named(), dump([record, *records][:MOST]), kind=RECORDS, replace=True)
@@ -205,6 +219,20 @@ class Overloads:
         cpu.note(self._cache, lookup.target)
         _cache_log("[cache] index saved to %r", lookup.parts.name)
         _cache_log("[cache] data saved to %r", lookup.parts.name)
+
+    def _refuse_loaded(self, seen: Seen, walker: Walker) -> None:
+        """Refuse a result whose code came from the second tier, with the reason of this process if there is one."""
+        try:
+            record_of(seen, walker, [])
+        except Unkeyable as e:
+            refuse(e.reason, f"{self}: {e}")
+        else:
+            refuse("code of others", self)  # it ran in an earlier process
+
+    @staticmethod
+    def _note_kept(result: Any, key: Key) -> None:
+        library = getattr(result, "library", result)
+        note_source(library, key, library.__dict__.get("jitcache_defined", ()))
 
     def _is_unchanged(self, lookup: Lookup) -> bool:
         """Whether the first key is still the same. Globals may have changed during the compile."""

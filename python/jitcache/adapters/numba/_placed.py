@@ -15,7 +15,7 @@ import types as pytypes
 from collections import UserDict
 from typing import TYPE_CHECKING, Any
 
-from numba.core import cgutils, event, serialize, types
+from numba.core import cgutils, event, serialize, typeinfer, types
 from numba.core.dispatcher import Dispatcher
 from numba.core.target_extension import CPU, Target
 from numba.core.types import abstract
@@ -36,6 +36,7 @@ _DEEPEST = 4  # containers in containers
 # and that counts by itself; and who is told what happens and has no say in it.
 _LEFT_OUT: tuple[Any, ...] = (
     abstract._typecache, cgutils._struct_proxy_cache, event._registered, serialize._unpickled_memo,
+    typeinfer._temporary_dispatcher_map, typeinfer._temporary_dispatcher_map_ref_count,
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jitcache._module_files import content, content_of_module
 
 from ._code import Unkeyable, codes_in, number_of
+from ._others import refuse, refuse_warnings
 from ._registered import describe, registrations, written
 from ._seen import Names, Seen, Warned, require_as_made
 from ._walk import Walker
@@ -100,6 +101,8 @@ def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, d
     """
     if seen.refused:
         raise Unkeyable(*seen.refused)
+    refuse(seen.others)
+    refuse_warnings(seen.warned, *(one.text for one in seen.warnings))
     described = {inner for code in walker.codes for inner in codes_in(code)}
     files, names, homeless = set(seen.files), {n for n in seen.names if n.runs}, set(seen.codes)
     for code, module in seen.compiled.items():

@@ -342,10 +342,12 @@ class Registrations:
         self._total = 0  # how many items they have in all
         self._examined: dict[int, int] = {}  # how many items of each container were looked at
         self._found: list[Registration] = []
+        self.put: list[str] = []  # what is in none of Numba's lists: it counts for every function
 
     def add(self, registration: Registration) -> None:
         """Add one that is in none of Numba's lists."""
         self._found.append(registration)
+        self.put.append(registration.name)
 
     def has(self, container: Any) -> bool:
         """Return whether a container is one of those that are looked at here."""

@@ -22,6 +22,7 @@ from jitcache._module_files import content, file_of, has_file
 from . import _memos
 from ._code import Unkeyable, code_of, versioned, versioned_class, versioned_module
 from ._key import state_of
+from ._others import is_of_numba
 from ._registered import registrations
 from ._walk import Walker
 
@@ -92,13 +93,19 @@ class Seen:
         # The state of each function when it was compiled, or when Numba made a thing from it, which may be before.
         self.states: dict[weakref.ref[Any], bytes | None] = {}
         self.warnings: dict[Warned, None] = {}  # those that were given
+        self.warned = ""  # a warning that Numba caught, to give it at the end of an outer compile
         self.refused: tuple[str, str] | None = None
+        self.others = ""  # code of others that Python ran, "" if there was none
         self.registered = 0  # how many registrations there were at the last look
         self._ran: dict[int, pytypes.CodeType] = {}  # by id, because the hash of a code object is slow
 
     def refuse(self, reason: str, what: object = "") -> None:
         """Note why the result must not be kept; the first reason stays."""
         self.refused = self.refused or (reason, str(what))
+
+    def run_others(self, what: object) -> None:
+        """Note that Python ran code of others. It may have read anything, which no source says."""
+        self.others = self.others or str(what) or "a function"
 
     def ask(self, name: str, *about: str) -> None:
         """Note that Numba was asked for something that others may register."""
@@ -117,12 +124,18 @@ class Seen:
         self.compiled.update(other.compiled)
         self.warnings.update(other.warnings)
         self.refused = self.refused or other.refused
+        self.inherit(other)
         # What was registered after the thing was made is not in it, but would count if it were made now.
         try:
             for registration in registrations.counting(other.asked, other.registered):
                 self.refuse("changed while it was compiled", registration.name)
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
             self.refuse("error", f"{type(e).__name__}: {e}")
+
+    def inherit(self, other: Seen) -> None:
+        """Note that code of others ran to make a thing that is used."""
+        self.others = self.others or other.others
+        self.warned = self.warned or other.warned
 
     def end_memos(self) -> None:
         """Note which results of memoised functions were made meanwhile."""
@@ -164,10 +177,15 @@ class Seen:
             # Numba and Python also run code that they have generated.
             if ours or caller is None or not versioned(caller.f_code.co_filename):
                 self.codes.add(code)
-        elif ours and _same(file_of(module), path):
-            self.files[str(name)] = None
+            is_numba_s = module is not None and module.__dict__ is space and versioned_module(module)  # a dataclass's
+            if not is_numba_s and not is_of_numba(frame):
+                self.run_others(f"{name}.{code.co_name}")
         else:
-            self.read(path, imported=True)
+            self.run_others(f"{name}.{code.co_name}")
+            if ours and _same(file_of(module), path):
+                self.files[str(name)] = None
+            else:
+                self.read(path, imported=True)
         if ours and code.co_name == "<module>":
             late[str(name)] = {}
             here.importing.add(str(name))
@@ -228,6 +246,8 @@ class Seen:
                 walker.ask = lambda memo: _memos.ask(memo, self)
                 self.names[label] = label.value(walker)
                 self.described |= walker.codes
+                if walker.code_of_others and not label.runs:
+                    self.run_others(walker.code_of_others)
             except Exception as e:  # noqa: BLE001 - a cache never fails the program
                 self.refuse(getattr(e, "reason", "error"), f"{label.module}: {type(e).__name__}: {e}")
 

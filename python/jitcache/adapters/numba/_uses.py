@@ -192,6 +192,7 @@ def _model(original: Method) -> Method:
         if handler is None or _sure(handler):
             return original(self, fetype)
         with making(handler) as made:
+            made.run_others(handler)
             made.note_types((fetype,))
             return observed(original, self, fetype)
 
@@ -214,6 +215,14 @@ def _meaning(original: Method) -> Method:
         return observed(original, self, py_type)
 
     return try_infer
+
+
+def _structure(original: Method) -> Method:
+    def init(self: Any, fields: Any) -> None:
+        """Make a type of a structure, for which a class of others may change the fields."""
+        observed(original, self, fields)
+
+    return init
 
 
 def _precise(original: Method) -> Method:
@@ -337,6 +346,7 @@ PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (context.BaseContext, "find_matching_getattr_template", _attribute),
     (context.BaseContext, "resolve_setattr", _attribute),
     (types.UndefinedFunctionType, "get_precise", _precise),
+    (types.StructRef, "__init__", _structure),
     (asnumbatype.AsNumbaTypeRegistry, "try_infer", _meaning),
     (templates.AbstractTemplate, "apply", _apply),
     (templates.CallableTemplate, "apply", _apply),

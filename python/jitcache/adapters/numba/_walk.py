@@ -35,9 +35,9 @@ from numba.np.ufunc.gufunc import GUFunc
 from numba.stencils.stencil import StencilFunc
 
 from jitcache._code import PLAIN, content_of
-from jitcache._module_files import file_of, has_file
+from jitcache._module_files import file_of
 
-from ._code import Unkeyable, code_of, lines_of, own_locals, pack, versioned, versioned_class, versioned_module
+from ._code import Unkeyable, code_of, own_locals, pack, versioned, versioned_class, versioned_module
 from ._data import DataWalker
 from ._objects import are_typed
 from ._options import given_options
@@ -49,11 +49,6 @@ _ADDRESS = re.compile("0x[0-9a-f]{4}")
 _LOOK_BY_TEXT = frozenset(("__dict__", "eval", "exec", "globals", "modules", "vars"))
 # Code that mentions this may compute a name, and look it up in any module.
 _MAKES_NAMES = frozenset(("getattr",))
-# Code that mentions one of these may look at the lines of a function.
-_READS_CODE = frozenset((
-    "__code__", "findsource", "getcomments", "getfile", "getsource", "getsourcefile", "getsourcelines",
-))  # fmt: skip
-
 # The bytes of those types whose description does not depend on what the walk met before, for code that Numba compiles.
 _types: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
 
@@ -118,6 +113,7 @@ class Walker(VersionedWalker):
             typer = typeof_impl.dispatch(type(value))
             if not versioned(typer.__code__.co_filename):
                 self._put("typed by")
+                self._note_others(typer)
                 self._as_run(self._function, typer)
         super()._by_kind(value)
 
@@ -210,6 +206,7 @@ class Walker(VersionedWalker):
     def _class_of_module(self, module: pytypes.ModuleType) -> None:
         """Put the class of a module if that is not Python's own: it may have properties."""
         if type(module) is not pytypes.ModuleType:
+            self._note_others(module)
             self._or_file(type(module), module.__name__)
 
     def _computed(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
@@ -219,6 +216,8 @@ class Walker(VersionedWalker):
             return
         self._attributes.add((id(module), "__getattr__ "))
         self._put("computed")
+        if not module.__dict__.keys() >= set(names):
+            self._note_others(f"{module.__name__}.__getattr__")
         self._or_file(function, module.__name__)
         for name in code_of(function.__code__)[1]:
             other = function.__globals__.get(name)
@@ -260,13 +259,6 @@ class Walker(VersionedWalker):
             self._wrapped(function)
         self._where = where
 
-    def _lines(self, function: pytypes.FunctionType, names: tuple[str, ...]) -> None:
-        """Put the place and the source of a function, if code may look at these."""
-        if not _READS_CODE.isdisjoint((*self._looks_for, *names)):
-            self._put("lines", lines_of(function))
-            if has_file(function.__code__.co_filename):
-                self._file(function.__module__)
-
     def _wrapped(self, function: pytypes.FunctionType) -> None:
         """Put the parameters that Numba takes for a function's: if it has ``__wrapped__``, those of what it wraps."""
         if "__wrapped__" not in function.__dict__:
@@ -291,6 +283,8 @@ class Walker(VersionedWalker):
         self._value(given_options(dispatcher))
         self._value(own_locals(dispatcher.locals))
         self._value(dispatcher._compiler.pipeline_class)
+        if callable(dispatcher.targetoptions.get("inline")):
+            self._note_others("the option inline")
         self._parameters(dispatcher._compiler.pysig)  # as they were when it was decorated
         if not dispatcher._can_compile and self._numbers.get(id(dispatcher.py_func)) != 0:
             # A call chooses among these signatures. Those of the function with which the walk began are made now.
@@ -300,6 +294,7 @@ class Walker(VersionedWalker):
     def _class_of_dispatcher(self, cls: type) -> None:
         """Put the class of a jitted function, if that is another one than Numba's: Numba calls its methods."""
         if not versioned_class(cls):
+            self._note_others(cls)
             self._as_run(self._value, cls)
 
     def _ufunc(self, value: Any) -> None:
@@ -320,6 +315,7 @@ class Walker(VersionedWalker):
         """Put an object that stands behind ``with``: Numba's own have no state; others' are run by Numba."""
         self._class(type(value))
         if not versioned_class(type(value)) and not self._again(value):
+            self._note_others(type(value))
             self._as_run(self._held, value)
 
     def _intrinsic(self, value: Any) -> None:

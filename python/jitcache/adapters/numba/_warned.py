@@ -49,7 +49,12 @@ def _counts(of_all: Any, message: Any, category: Any) -> bool:
     if not here.open or warnings.filters is of_all:
         return bool(here.open)
     kind = type(message) if isinstance(message, Warning) else category or UserWarning
-    return warnings.filters is here.catching and not issubclass(kind, errors.NumbaWarning)
+    if warnings.filters is not here.catching:
+        return False
+    if issubclass(kind, errors.NumbaWarning):
+        here.open[-1].warned = here.open[-1].warned or str(message)
+        return False
+    return True
 
 
 def catching(original: Callable[..., Any]) -> Callable[..., Any]:
