@@ -18,21 +18,22 @@ import sys
 import threading
 from typing import Any, Callable
 
-#: What the variable may say: functions that do not ask for a cache too, or only those that do.
-_ASKED = {"everything": True, "cached": False}
+#: What the variable may say: functions that do not ask for a cache too, or only those that do; or the first, to compare
+#: each hit with a compile.
+_ASKED = {"everything": {"everything": True}, "cached": {}, "verify": {"everything": True, "verify": True}}
 
 
 def _install() -> None:
     asked = os.environ.get("JITCACHE_NUMBA", "")
     try:
-        everything = _ASKED[asked]
+        options = _ASKED[asked]
     except KeyError:
-        logging.getLogger("jitcache").warning("JITCACHE_NUMBA=%s: want %s", asked, " or ".join(_ASKED))
+        logging.getLogger("jitcache").warning("JITCACHE_NUMBA=%s: want everything, cached or verify", asked)
         return
     try:
         from jitcache.adapters import numba
 
-        numba.install(everything=everything)
+        numba.install(**options)
     except Exception as e:  # noqa: BLE001 - a cache never fails the program
         logging.getLogger("jitcache").warning("JITCACHE_NUMBA=%s: %s: %s", asked, type(e).__name__, e)
 

@@ -113,6 +113,8 @@ def take_out(what: str) -> None:
         _world,
     )
 
+    _code.OURS = (*_code.OURS, __file__)  # what stands here for a mechanism is no code of others
+    _code.is_quiet.cache_clear()
     walker = _walk.Walker
     if what in ("globals", "closure"):
         root = walker.root
@@ -135,6 +137,11 @@ def take_out(what: str) -> None:
         _seen.Seen.inherit = lambda self, other: None
     elif what == "listener":
         _key.in_every_compile = lambda: None
+    elif what == "unseen":
+        _uses.runs_unseen = lambda template: False
+        _uses._note_classes = lambda seen, typemap: None
+    elif what == "comparison":
+        _overloads.verification = SimpleNamespace(on=False)
     elif what == "forms":
         walker._note_others = lambda self, what: None
     elif what == "by code":
@@ -428,7 +435,7 @@ for mechanism in filter(None, os.environ.get("WITHOUT", "").split(",")):
     for module, names in known.items():
         if new := {*vars(sys.modules[module])} - names - {*vars(builtins)}:
             sys.exit(f"instrument: {module} has no {', '.join(new)}")
-if os.environ["CACHE"] in ("jitcache", "everything"):
+if os.environ["CACHE"] in ("jitcache", "everything", "verify"):
     from jitcache.adapters import numba as adapter
 
-    adapter.install(everything=os.environ["CACHE"] == "everything")
+    adapter.install(everything=os.environ["CACHE"] != "jitcache", verify=os.environ["CACHE"] == "verify")

@@ -315,3 +315,56 @@ def test_ordinary_code_is_kept_by_source(project: Project) -> None:
     assert first.out.splitlines()[1] == "{}"
     again = project.check(code, "everything")
     assert (again.out, again.compiled, again.by_llvm) == (first.out, [], [])
+
+
+# What Numba calls of others outside the methods in which it is seen before Python 3.12, or what is not Python's. What
+# Numba lowers for each is its own.
+UNSEEN = {
+    "the key by which a template is lowered": (
+        "class H(ConcreteTemplate):\n    key = h\n    cases = [signature(types.int64, types.int64, types.int64)]\n"
+        "    def get_impl_key(self, sig):\n        return operator.add if READ == 6 else operator.mul\n"
+        "infer_global(h, types.Function(H))",
+        "h(x, 5)",
+    ),
+    "how a template is applied": (
+        "class H(ConcreteTemplate):\n    key = h\n    cases = [signature(types.int64, types.int64, types.int64)]\n"
+        "    def apply(self, args, kws):\n        self.uses = operator.add if READ == 6 else operator.mul\n"
+        "        return self.cases[0]\n"
+        "    def get_impl_key(self, sig):\n        return self.uses\n"
+        "infer_global(h, types.Function(H))",
+        "h(x, 5)",
+    ),
+    "a function type": (
+        "class H(ConcreteTemplate):\n    key = h\n    cases = [signature(types.int64, types.int64, types.int64)]\n"
+        "class F(types.Function):\n    def get_impl_key(self, sig):\n        return operator.add if READ == 6 else operator.mul\n"
+        "register_model(F)(models.OpaqueModel)\ninfer_global(h, F(H))",
+        "h(x, 5)",
+    ),
+    "a template in C": (
+        "TABLE = {(types.int64,): signature(types.Tuple([types.int64] * READ), types.int64)}\n"
+        "class H(AbstractTemplate):\n    key = h\n    generic = TABLE.get\n"
+        "infer_global(h, types.Function(H))\n"
+        "lower_builtin(h, types.Any)(lambda context, builder, sig, args: context.get_constant_null(sig.return_type))",
+        "len(h(x))",
+    ),
+}
+
+
+@pytest.mark.parametrize("without", ["", "unseen"])
+@pytest.mark.parametrize("form", UNSEEN)
+def test_what_runs_where_nobody_looks_is_not_kept_by_source(project: Project, form: str, without: str) -> None:
+    made, value = UNSEEN[form]
+    project.write(
+        c=STATE,
+        a="import numpy, operator\nfrom numba.core import types\nfrom numba.core.typing.templates import *\nfrom numba.extending import *\n"
+        "def h(*_):\n    raise NotImplementedError\n"
+        + made.replace("READ", "len(numpy.geterr()['over'])")
+        + f"\n@numba.njit\ndef f(x):\n    return {value}\n",
+    )
+    call = f"import c, a; print(a.f(1)); {TOLD}"
+    ran = [project.check(call, "everything", VALUE=v, WITHOUT=without).out.splitlines() for v in ("1", "2", "1")]
+    if without and sys.version_info < (3, 12) and form != "a template in C":
+        assert ran[0][0] == ran[1][0], ran  # the control is red: the first result is served
+    elif not without:
+        assert [out for out, _ in ran] == (["6", "5", "6"] if "5" in value else ["6", "4", "6"])
+        assert all("'code of others': 1" in told for _, told in ran), ran

@@ -39,6 +39,7 @@ __all__ = [
     "uncached",
     "uninstall",
     "vectorize",
+    "verified",
 ]
 
 #: The kind of the entries.
@@ -74,7 +75,11 @@ def _attached() -> Any:
 
 
 def install(
-    cache: Cache | None = None, *, portable: str | tuple[str, str] | None = None, everything: bool = False
+    cache: Cache | None = None,
+    *,
+    portable: str | tuple[str, str] | None = None,
+    everything: bool = False,
+    verify: bool = False,
 ) -> None:
     """Let Numba's functions in this process use a jitcache: those with ``cache=True``, or all.
 
@@ -83,7 +88,8 @@ def install(
     machines have too: ``"x86-64-v2"``, ``"x86-64-v3"``, ``"x86-64-v4"``,
     ``"generic"``, or a pair of a CPU's name and its features in Numba's notation.
     ``everything`` (recommended): also cache functions without ``cache=True``; of
-    Numba's own functions only those that Python calls.
+    Numba's own functions only those that Python calls. ``verify``: compile what is
+    cached by its source as well, use that, and compare it with the entry, see ``verified``.
 
     This includes functions that were decorated earlier, unless they are compiled
     already. A second call replaces the settings of the first. Raises ImportError
@@ -97,6 +103,12 @@ def install(
         choose(portable)
     hooks = _attached()
     _given = cache
+    from ._verify import verification
+
+    if verify:
+        verification.begin()
+    else:
+        verification.on = False
     hooks.choice.everything = everything
     hooks.choice.installed = True
 
@@ -159,6 +171,17 @@ def uncached() -> dict[str, int]:
     from ._overloads import uncached as counted
 
     return dict(counted)
+
+
+def verified() -> dict[str, list[str]]:
+    """Return the results that ``install(verify=True)`` has compared: those that are the ``same``, and ``different``.
+
+    A different one has a cause that is not in its key: a wrong hit, without ``verify``. It is also logged as a
+    warning. ``unknown`` are those that cannot be compared.
+    """
+    from ._verify import verification as done
+
+    return {"same": list(done.same), "different": list(done.different), "unknown": list(done.unknown)}
 
 
 def entries() -> list[dict[str, Any]]:

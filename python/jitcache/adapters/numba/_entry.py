@@ -169,13 +169,22 @@ class _Code(NamedTuple):
 _recursive: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
+def defined_by(library: Any) -> list[str]:
+    """Return the names that the module of a library for linking defines."""
+    found: list[str] | None = library.__dict__.get("jitcache_defined")
+    if found is None:
+        module = library._get_module_for_linking()
+        found = [v.name for v in (*module.functions, *module.global_variables) if not v.is_declaration]
+        library.__dict__["jitcache_defined"] = found
+    return found
+
+
 def _code(library: Any) -> _Code:
     found: _Code | None = getattr(library, "_jitcache_code", None)  # Numba keeps no code of libraries that it loads
     if found is not None:
         return found
     module = library._get_module_for_linking()
-    defined = [v.name for v in (*module.functions, *module.global_variables) if not v.is_declaration]
-    library.__dict__["jitcache_defined"] = defined
+    defined = defined_by(library)
     called = (v.name[len(_POINTER) :] for v in module.global_variables if v.name.startswith(_POINTER))
     state = library.serialize_using_object_code()
     lacking = list(called)

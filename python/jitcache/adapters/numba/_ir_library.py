@@ -178,11 +178,10 @@ def _identity(library: Any) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _new_identity(library: Any) -> tuple[str, tuple[str, ...]] | None:
-    text = _given(library)
+    text = None if library.__dict__.get("jitcache_unknown") else _given(library)
     if text is None or RuntimeLinker.PREFIX in text.text:
         return None  # it calls a function that is still being compiled
-    parts = library.__dict__["jitcache_settings"], text.text
-    digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=16)
+    digests = [_digest(library.__dict__["jitcache_settings"]), _digest(text.text)]
     places = {number: place for place, number in enumerate(text.numbers)}
     known = set(text.defined)
     for linked in dict.fromkeys(library._linking_libraries):
@@ -192,10 +191,23 @@ def _new_identity(library: Any) -> tuple[str, tuple[str, ...]] | None:
         name, numbers = identity
         known.update(numbers)
         turns = [places.setdefault(number, len(places)) for number in numbers]
-        digest.update(f"{_name_of_link(name)} {turns}\0".encode())
+        digests.append(_digest(f"{_name_of_link(name)} {turns}"))
     if not known.issuperset(text.declared):
         return None
-    return digest.hexdigest(), tuple(places)
+    library.__dict__["jitcache_digests"] = digests
+    return _digest("".join(digests)), tuple(places)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def digests_of(library: Any) -> list[str] | None:
+    """Return digests of what LLVM was given: settings, text, and each library that is linked. None if unknown."""
+    if _identity(library) is None:
+        return None
+    found: list[str] | None = library.__dict__.get("jitcache_digests")
+    return found
 
 
 def _name_of_link(name: str) -> str:
@@ -283,8 +295,7 @@ def _adding(_original: Method) -> Method:
     def add_ir_module(self: Any, module: Any) -> None:
         """Note the text of a module. While libraries are looked up, LLVM gets it only if there is no entry."""
         if now.compile is None:
-            _add_ir_module(self, module)
-            self.__dict__["jitcache_unknown"] = True
+            _add_ir_module(self, module)  # this calls add_llvm_module
             return
         self._raise_if_finalized()
         text = cgutils.normalize_ir_text(str(module))
@@ -296,6 +307,15 @@ def _adding(_original: Method) -> Method:
             _add_text(self, module.name, text)
 
     return add_ir_module
+
+
+def _adding_parsed(_original: Method) -> Method:
+    def add_llvm_module(self: Any, module: Any) -> None:
+        """Note that others give LLVM a module that they have parsed themselves: the library has no key then."""
+        self.__dict__["jitcache_unknown"] = True
+        _add_llvm_module(self, module)
+
+    return add_llvm_module
 
 
 def _add_text(library: Any, name: str, text: str) -> None:
@@ -337,6 +357,7 @@ def _naming(_original: Method) -> Method:
 #: What is replaced, as in ``_uses``.
 PLACES: list[tuple[Any, str, Callable[[Method], Method]]] = [
     (JITCodeLibrary, "add_ir_module", _adding),
+    (JITCodeLibrary, "add_llvm_module", _adding_parsed),
     (JITCodeLibrary, "finalize", _finalizing),
     (FastMathOptions, "__repr__", _naming),
 ]

@@ -54,6 +54,7 @@ class Lookup:
         self.kept = False  # the result is kept by its source
         self.by_code = False  # it is not, as far as is known before its compile
         self.key: Key | None = None  # of data
+        self.verified: tuple[list[str] | None] | None = None  # the digests in the entry that is compared with a compile
         self.compiled_from = 0.0  # when the compile began
         self._wanted: Key | None = None  # of the result that the newest record asks for
         self._held = ""
@@ -114,8 +115,8 @@ class Lookup:
 
     def note_refused(self, cache: Cache) -> None:
         """Note for later processes that the result is not kept by its source."""
-        assert self.parts is not None
-        cache.put(self.parts.refused(), b"refused", kind=RECORDS)
+        if self.parts is not None and not self.by_code:
+            cache.put(self.parts.refused(), b"refused", kind=RECORDS)
 
     def _count_miss(self, cache: Cache) -> None:
         """Look the result up once more, so that one miss is counted, and its log line says what has changed."""

@@ -27,15 +27,16 @@ from numba.core.errors import NumbaWarning
 from . import _cpu as cpu
 from ._addresses import places_of
 from ._code import Unkeyable, own_locals
-from ._entry import classes_in, dump_library, dump_result, load_library, load_result
+from ._entry import classes_in, defined_by, dump_library, dump_result, load_library, load_result
 from ._index import Index
-from ._ir_library import compiling, note_source
+from ._ir_library import compiling, digests_of, note_source
 from ._key import KeyParts, key_parts, options_for, options_of
 from ._loaded import LoadedLibrary
 from ._lookup import KIND, RECORDS, Lookup
 from ._placed import placed
 from ._record import MOST, dump, load, record_of
 from ._seen import Seen, current, making
+from ._verify import ATTRIBUTE, kept_digests, verification
 from ._walk import Walker
 from ._warned import warn_again
 
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 
 #: Why results were not cached, and how often.
 uncached: Counter[str] = Counter()
+
+# Why a result is not kept by its source in one process, though it may be in the next one.
+_OF_THIS_PROCESS = frozenset(("changed while it was compiled", "compiled before", "error", "profiler"))
 
 _here = threading.local()  # .lookups: the compiles of this thread, the innermost last
 
@@ -101,10 +105,15 @@ class Overloads:
     def save_overload(self, sig: Any, result: Any) -> None:
         """Store the result for a signature, if it can be."""
         lookup = self._open_lookup(sig)
-        if lookup is None or not self._is_cachable(lookup, result):
+        if lookup is None:
             return
         try:
-            self._save(lookup, result)
+            if lookup.verified is not None:
+                self._compare(lookup, result)
+            elif self._is_cachable(lookup, result):
+                self._save(lookup, result)
+            else:
+                lookup.note_refused(self._cache)
         except Unkeyable as e:
             refuse(e.reason, f"{self}: {e}")
         except Exception as e:  # noqa: BLE001 - a cache never fails the program
@@ -163,6 +172,9 @@ class Overloads:
         data, lookup.data = lookup.data, None
         if data is None or lookup.parts is None:
             return None
+        if verification.on and lookup.key is not None:
+            lookup.verified = (kept_digests(self._cache, lookup.key),)
+            return None
         try:
             result = self._rebuild(data, context, lookup)
         except Exception as e:  # noqa: BLE001 - an entry that cannot be used is a miss
@@ -200,12 +212,13 @@ class Overloads:
             record, components = record_of(seen, lookup.parts.walker, classes_in(data, lookup.parts.walker))
         except Unkeyable as e:
             refuse(e.reason, f"{self}: {e}")
-            if e.reason != "changed while it was compiled":
+            if e.reason not in _OF_THIS_PROCESS:
                 lookup.note_refused(self._cache)
             return
         key = lookup.parts.result(lookup.target, components)
         # Replaced, because an entry that is there already may be damaged.
         attributes, took = self._attributes(lookup), time.monotonic() - lookup.compiled_from
+        attributes[ATTRIBUTE] = digests_of(getattr(result, "library", result))
         if not self._cache.put(key, data, attributes=attributes, kind=KIND, replace=True, seconds=took):
             refuse(self._cache.last_reason, self)
             return
@@ -219,6 +232,15 @@ class Overloads:
         cpu.note(self._cache, lookup.target)
         _cache_log("[cache] index saved to %r", lookup.parts.name)
         _cache_log("[cache] data saved to %r", lookup.parts.name)
+
+    def _compare(self, lookup: Lookup, result: Any) -> None:
+        """Compare a compile with the entry that a hit would have used."""
+        assert lookup.parts is not None
+        assert lookup.key is not None
+        library = getattr(result, "library", result)
+        lookup.kept = True
+        if verification.compare(lookup.parts.name, *(lookup.verified or (None,)), library):
+            note_source(library, lookup.key, defined_by(library))
 
     def _refuse_loaded(self, seen: Seen, walker: Walker) -> None:
         """Refuse a result whose code came from the second tier, with the reason of this process if there is one."""

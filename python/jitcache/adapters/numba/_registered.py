@@ -140,6 +140,31 @@ def is_foreign_template(template: Any) -> bool:
     return found
 
 
+# What Numba calls of a template beside what it calls within the methods that are observed (``_uses``).
+_BESIDE = frozenset(("__init__", "__new__", "apply", "get_impl_key", "prefer_literal", "resolve"))
+_unseen: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+
+
+def runs_unseen(template: Any) -> bool:
+    """Return whether a template has code of others that is not Python's, or that Numba calls where nobody looks."""
+    found = _unseen.get(template)
+    if found is None:
+        function = written(template)
+        own = [vars(cls) for cls in template.__mro__[:-1] if not cls.__module__.startswith("numba.")]
+        found = function is not None and not isinstance(function, pytypes.FunctionType)
+        found = found or any(map(_is_unseen, (item for members in own for item in members.items())))
+        _unseen[template] = found
+    return found
+
+
+def _is_unseen(member: tuple[str, Any]) -> bool:
+    name, value = member
+    if name in _BESIDE:
+        return hasattr(type(value), "__get__")
+    value = getattr(value, "__func__", value)
+    return callable(value) and not isinstance(value, (type, types.Type, pytypes.FunctionType)) and name != "key"
+
+
 def is_foreign(implementation: Any, *keys: Any) -> bool:
     """Return whether an implementation, or something of which or for which it was made, is not Numba's own."""
     if isinstance(implementation, type):

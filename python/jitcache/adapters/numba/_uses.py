@@ -7,6 +7,7 @@ methods are the same from Numba 0.61 on.
 from __future__ import annotations
 
 import functools
+import types as pytypes
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,16 @@ from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 from numba.stencils.stencil import StencilFunc
 
 from . import _contexts, _object_mode
-from ._code import versioned
-from ._registered import is_foreign, is_foreign_template, name_of, name_of_template, names_of, written
+from ._code import versioned, versioned_class
+from ._others import may_run
+from ._registered import is_foreign, is_foreign_template, name_of, name_of_template, names_of, runs_unseen, written
 from ._seen import current, here, is_made, making
 from ._watch import observed, unobserved, watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from ._seen import Seen
 
     Method = Callable[..., Any]
 
@@ -34,11 +38,19 @@ if TYPE_CHECKING:
 # -- typing
 
 
+def _note_unseen(seen: Seen, templates: Iterable[Any]) -> None:
+    """Note those templates of others for a call or an attribute whose code runs where it is not observed."""
+    for template in templates:
+        if runs_unseen(template):
+            seen.run_others(name_of_template(template))
+
+
 def _call(original: Method) -> Method:
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
         seen = current()
         if seen is None:
             return original(self, context, args, kws)
+        _note_unseen(seen, self.templates)
         here.won = None
         found = original(self, context, args, kws)
         here.open[-1].ask(f"call {name_of(self.typing_key)}", "" if here.won is None else name_of_template(here.won))
@@ -52,6 +64,7 @@ def _builtin_call(original: Method) -> Method:
         seen = current()
         if seen is None or isinstance(func, types.Type):
             return original(self, func, args, kws)
+        _note_unseen(seen, map(type, self._functions.get(func, ())))
         here.won = None
         found = original(self, func, args, kws)
         seen.ask(f"call {name_of(func)}", "" if found is None or here.won is None else name_of_template(here.won))
@@ -82,6 +95,7 @@ def _attribute(original: Method) -> Method:
     def find(self: Any, typ: Any, attr: str, *more: Any) -> Any:
         seen = current()
         if seen is not None:
+            _note_unseen(seen, map(type, self._get_attribute_templates(typ)))
             for name in (name_of(typ), *names_of(type(typ))):
                 seen.ask(f"attribute {name}", attr)
         return original(self, typ, attr, *more)
@@ -157,6 +171,8 @@ def _seeing(implementation: Any) -> Any:
     """Return an implementation that Numba is about to call, wrapped to be observed if it is not Numba's own."""
     if implementation is None or not here.open or not is_foreign(implementation):
         return implementation
+    if not isinstance(implementation, pytypes.FunctionType):
+        here.open[-1].run_others(implementation)  # code that is not Python's is not seen
 
     @functools.wraps(implementation)
     def seen(*args: Any, **more: Any) -> Any:
@@ -318,9 +334,18 @@ def _compile_extra(original: Method) -> Method:
             if not versioned(func.__code__.co_filename):
                 seen.compile(func)
             with watching():
-                return original(typingctx, targetctx, func, *args, **more)
+                result = original(typingctx, targetctx, func, *args, **more)
+            _note_classes(seen, getattr(getattr(result, "fndesc", None), "typemap", None))
+            return result
 
     return compile_extra
+
+
+def _note_classes(seen: Seen, typemap: Mapping[str, Any] | None) -> None:
+    """Note classes of others among the types of variables: Numba asks a type about itself where that is not seen."""
+    for cls in set(map(type, (typemap or {}).values())):
+        if not versioned_class(cls) and may_run(cls):
+            seen.run_others(cls)
 
 
 def _compile_subroutine(original: Method) -> Method:
