@@ -107,10 +107,11 @@ class Overloads:
         lookup = self._open_lookup(sig)
         if lookup is None:
             return
+        is_cachable = lookup.verified is not None or self._is_cachable(lookup, result)  # this may warn, as an error
         try:
             if lookup.verified is not None:
                 self._compare(lookup, result)
-            elif self._is_cachable(lookup, result):
+            elif is_cachable:
                 self._save(lookup, result)
             else:
                 lookup.note_refused(self._cache)
