@@ -24,6 +24,7 @@ func open(o *Options, words []string, state status) (*lookup, error) {
 	if err != nil {
 		return nil, err
 	}
+	record.Launches()
 	core.StorageProgram = func() string { return core.FindStorage(self()) }
 	// No warnings: standard error belongs to the command. JITCACHE_LOG gets them.
 	cache, err := core.Open(core.Options{Values: map[string]string{"memory_size": "0"}, Env: os.Getenv, Launcher: true})

@@ -47,7 +47,7 @@ const (
 // Use is something that the tree used and that no name shows.
 type Use uint32
 
-// The uses. Those up to UseLimits, UseUmask, UseStdin and UseGiven are inputs. A run with one of the others cannot
+// The uses. Those up to UseLimits, UseUmask, UseStdin, UseGiven and UseJobServer are inputs. A run with one of the others cannot
 // be repeated. tracer/report.h describes them.
 const (
 	UseFolder Use = 1 + iota
@@ -76,6 +76,7 @@ const (
 	UseMounts
 	UseStdin
 	UseGiven
+	UseJobServer
 )
 
 // Stamp is what stat said of a file just before the tree looked at it.

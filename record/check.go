@@ -313,8 +313,17 @@ func (c *checker) others() bool {
 		if c.skip && p.How&AtStart != 0 {
 			continue
 		}
-		if errno := permitted(c.path(p.Path), p.How); errno != p.Errno {
-			return c.changed(p.Path, permitChange(p.How, p.Errno, errno))
+		switch {
+		case !isDescriptor(p.How):
+			if errno := permitted(c.path(p.Path), p.How); errno != p.Errno {
+				return c.changed(p.Path, permitChange(p.How, p.Errno, errno))
+			}
+		case launched.answer == nil:
+			return c.changed(p.Path, "counts for launched commands alone")
+		default:
+			if is := launched.answer(p.Path, p.How); is != p.Errno {
+				return c.changed(p.Path, launched.change(p.How, p.Errno, is))
+			}
 		}
 	}
 	return true

@@ -21,6 +21,19 @@ import (
 // question is in the list's permits, under a name below /dev/fd, with its answer. What follows from
 // more than the kind of a descriptor (a size, a position, whether there is something to read) is in no list.
 
+// launched asks about the descriptors that this process was given, and notes what a command has asked.
+// Only the launcher gives any to its commands, so the library has none of this: Launches sets it.
+var launched struct {
+	answer func(path string, how uint32) syscall.Errno
+	change func(how uint32, was, is syscall.Errno) string
+	take   func(t *taker, u *observe.Used) error
+}
+
+// Launches is called by a program that gives its commands the descriptors that it was given itself.
+func Launches() {
+	launched.answer, launched.change, launched.take = descriptor, descriptorChange, (*taker).asksDescriptors
+}
+
 // The questions, for Permit.How.
 const (
 	KindOf   = 256  // what it is: kindOf
@@ -122,11 +135,17 @@ func descriptorChange(how uint32, was, is syscall.Errno) string {
 // isDescriptor reports whether a question is about a descriptor.
 func isDescriptor(how uint32) bool { return how&(KindOf|SocketOf|OpenOf|NullOf) != 0 }
 
+// asksDescriptors notes a question about what the command was given.
+func (t *taker) asksDescriptors(u *observe.Used) error {
+	if u.Use == observe.UseStdin {
+		return t.asksInput(u)
+	}
+	t.asksDescriptor(u)
+	return nil
+}
+
 // asksInput notes a question about standard input, or refuses a command that has asked for more than its kind.
 func (t *taker) asksInput(u *observe.Used) error {
-	if !t.run.InPlace {
-		return nil // it was given /dev/null
-	}
 	question, times, kind := "use", 0, uint32(unix.S_IFCHR>>12|isOpen|isNull)
 	if words := strings.Fields(u.Detail); len(words) == 3 {
 		question, times, kind = words[0], int(number(words[1])), number(words[2])
@@ -189,7 +208,7 @@ func (t *taker) asksAtStart(by uint64, question string, times int) bool {
 // asksDescriptor notes a question about a descriptor that may have been given, and its answer.
 func (t *taker) asksDescriptor(u *observe.Used) {
 	words := strings.Fields(u.Detail)
-	if len(words) != 3 || !t.run.InPlace {
+	if len(words) != 3 {
 		return
 	}
 	how := uint32(KindOf)

@@ -19,9 +19,6 @@ import (
 
 // permitted answers the question how about a path that ends in a NUL.
 func permitted(path []byte, how uint32) syscall.Errno {
-	if isDescriptor(how) {
-		return descriptor(unix.ByteSliceToString(path), how)
-	}
 	switch how {
 	case observe.Attributes:
 		return syscall.Errno(attributes(unix.ByteSliceToString(path)))
@@ -42,9 +39,6 @@ func permitted(path []byte, how uint32) syscall.Errno {
 
 // permitChange describes another answer to the question how.
 func permitChange(how uint32, was, is syscall.Errno) string {
-	if isDescriptor(how) {
-		return descriptorChange(how, was, is)
-	}
 	switch how {
 	case observe.Attributes:
 		return "other extended attributes"

@@ -34,6 +34,8 @@ type Run struct {
 	// Unknown is the rule for a tree in which a program is not known, by what the
 	// command was given; 0: AllVariables.
 	Unknown Rule
+	// Also are variables that count whatever the rule.
+	Also []string
 	// Places are paths whose names mean nothing: the caller invents them.
 	Places []Place
 	// InPlace: the command's outputs stay where it puts them. What stood there before

@@ -216,15 +216,15 @@ func (t *taker) uses() error {
 	for i := range t.run.Report.Uses {
 		u := &t.run.Report.Uses[i]
 		switch u.Use {
-		case observe.UseFolder, observe.UseHost, observe.UseLimits:
+		case observe.UseFolder, observe.UseHost, observe.UseLimits, observe.UseJobServer:
 			continue // they count: world
-		case observe.UseStdin:
-			if err := t.asksInput(u); err != nil {
+		case observe.UseStdin, observe.UseGiven:
+			if launched.take == nil || !t.run.InPlace {
+				continue // it was given /dev/null
+			}
+			if err := launched.take(t, u); err != nil {
 				return err
 			}
-			continue
-		case observe.UseGiven:
-			t.asksDescriptor(u)
 			continue
 		case observe.UseUmask:
 			// It counts: world. Of a command that is launched it is in the request.
@@ -380,7 +380,7 @@ func (t *taker) mayAskAnything() bool { return t.known.unknown || t.known.substi
 // was looked at; and PWD if the folder counts or was looked at by that name. (gcc looks at
 // PWD to see whether it names the current folder.)
 func (t *taker) also() []string {
-	var names []string
+	names := slices.Clone(t.run.Also)
 	if t.zone != 0 {
 		names = append(names, "TZ", "TZDIR")
 	}

@@ -14,6 +14,7 @@
 
 #include "filter.h"
 #include "front.h"
+#include "jobserver.h"
 #include "keeper.h"
 #include "plain.h"
 #include "use.h"
@@ -74,6 +75,7 @@ static void watch_descriptors(const jo_request *r)
 	if (d != NULL)
 		closedir(d);
 	jo_use_came(came, n);
+	jo_jobserver_find(r->variables);
 }
 
 void jo_child_prepare(const jo_request *r)

@@ -54,6 +54,8 @@ enum jo_control {
 	JO_CONTROL_QUESTIONS,   /* questions about descriptors that were given are not noticed */
 	JO_CONTROL_IMPORTS,     /* all questions of Python about its sources are taken for its own */
 	JO_CONTROL_STOOD,       /* what the tree has read and then writes over is not kept for the report */
+	JO_CONTROL_JOBSERVER,   /* what MAKEFLAGS names as a job server is one, whatever it is */
+	JO_CONTROL_STEPS,       /* what a process does with a job server under another number is not noticed */
 	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without a vDSO */
 };
 

@@ -136,13 +136,17 @@ static void clock_block(void)
 	result(TRACE);
 }
 
+static int stops_openings;
+
+void jo_filter_openings(void) { stops_openings = 1; }
+
 /* open_block stops at an opening for writing, because only the call's end tells whether it
  * worked. An opening for reading is a notice. */
 static void open_block(int flags)
 {
 	load(ARGUMENT(flags));
 	when_set(O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY), TRACE);
-	result(NOTICE);
+	result(stops_openings ? TRACE : NOTICE);
 }
 
 /* The ioctls that ask whether a descriptor is a terminal, and for its size. */

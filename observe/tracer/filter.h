@@ -23,6 +23,9 @@ enum { JO_STOP_CALL = 1, JO_STOP_FOREIGN = 2 };
  * process that reads from it or duplicates it; with writes, one that writes to it. */
 void jo_filter_watch(int fd, int writes);
 
+/* jo_filter_openings makes the filter stop at openings for reading too, where it would give notice. */
+void jo_filter_openings(void);
+
 /* jo_filter_terminal makes the filter stop at ioctls that ask whether a descriptor is a
  * terminal. An ioctl that asks for the terminal's size fails. */
 void jo_filter_terminal(void);

@@ -12,6 +12,7 @@
 
 #include "calls.h"
 #include "control.h"
+#include "jobserver.h"
 #include "report.h"
 #include "use.h"
 
@@ -81,7 +82,9 @@ void jo_given_exists(jo_process *p, int fd)
 /* waits_for is called for each descriptor that a process waits for. */
 static void waits_for(jo_process *p, int fd)
 {
-	if (jo_use_given_number(fd))
+	if (jo_jobserver_is(p, fd))
+		jo_use(p, JO_USE_JOBSERVER, NULL);
+	else if (jo_use_given_number(fd))
 		jo_given_asked(p, fd, JO_GIVEN_READY);
 }
 

@@ -15,6 +15,7 @@
 #include "control.h"
 #include "execute.h"
 #include "given.h"
+#include "jobserver.h"
 #include "look.h"
 #include "names.h"
 #include "other.h"
@@ -389,6 +390,8 @@ int jo_handle_call(jo_process *p, long nr, const uint64_t args[6])
 	if (c->class != JO_CALL_LOOK && c->class != JO_CALL_LOOK_LINK && c->class != JO_CALL_READLINK)
 		jo_walk_end(p);
 	if (jo_use_blind() && c->class != JO_CALL_WRITE && c->class != JO_CALL_AFFINITY)
+		return JO_GO_ON;
+	if (jo_jobserver_call(p, c, args))
 		return JO_GO_ON;
 	return handle(p, c, args);
 }

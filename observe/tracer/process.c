@@ -78,6 +78,7 @@ void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 	p->group->child = 1;
 	p->group->program = parent->group->program;
 	p->group->counted = parent->group->counted;
+	p->group->steps = parent->group->steps;
 	p->group->begun = parent->group->begun;
 	memcpy(p->group->asked, parent->group->asked, sizeof p->group->asked);
 	p->group->cwd = same(parent->group->cwd);

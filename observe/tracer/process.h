@@ -28,6 +28,7 @@ typedef struct jo_group {
 	char *exe;        /* malloc'd: the program, as it was named; NULL: unknown */
 	int program;      /* id */
 	uint8_t asked[8]; /* how often the program has asked each question about standard input (given.h) */
+	int steps;        /* it stops at all its calls: it has opened a job server (jobserver.h) */
 	int counted;      /* the program has asked for RLIMIT_NPROC */
 	int child;        /* it is not the command's first process */
 	int begun;        /* the number of the execve that has begun its program; a child has its parent's */

@@ -28,8 +28,8 @@ enum {
 	JO_OUTLIVED = 2,   /* processes of the tree were still running */
 };
 
-/* The uses. Those up to JO_USE_LIMITS, JO_USE_UMASK, JO_USE_STDIN and JO_USE_GIVEN are inputs. A run with one of the
- * others cannot be repeated. */
+/* The uses. Those up to JO_USE_LIMITS, JO_USE_UMASK, JO_USE_STDIN, JO_USE_GIVEN and JO_USE_JOBSERVER are inputs. A run
+ * with one of the others cannot be repeated. */
 enum {
 	JO_USE_CWD = 1,    /* getcwd */
 	JO_USE_CLOCK,      /* the time of day */
@@ -58,6 +58,7 @@ enum {
 	JO_USE_STDIN,      /* a question about standard input, how often the program has asked it, and what that
 	                      is; "use" where it is /dev/null */
 	JO_USE_GIVEN,      /* a descriptor that may have been given, "open" or "kind" as was asked, and the answer */
+	JO_USE_JOBSERVER,  /* a job server, as one uses such */
 };
 
 /* jo_report_open takes the descriptor that reports go to. */

@@ -20,14 +20,19 @@ long jo_stop_request(long what, pid_t id, unsigned long size, unsigned long data
 	return syscall(SYS_ptrace, what, id, size, data);
 }
 
-int jo_stop_known(void)
+/* since reports whether this kernel is of a release or a later one. */
+static int since(int major, int minor)
 {
 	struct utsname name;
-	int major = 0, minor = 0;
-	/* Older kernels run the filter first, and stop at the entry of the call after it. */
-	return uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
-	       (major > 4 || (major == 4 && minor >= 8));
+	int is = 0, and = 0;
+	return uname(&name) == 0 && sscanf(name.release, "%d.%d", &is, &and) == 2 &&
+	       (is > major || (is == major && and >= minor));
 }
+
+/* Older kernels run the filter first, and stop at the entry of the call after it. */
+int jo_stop_known(void) { return since(4, 8); }
+
+int jo_stop_tells_entries(void) { return since(5, 3); }
 
 /* ---- registers, as NT_PRSTATUS has them */
 
@@ -112,7 +117,12 @@ static jo_stop read_stop(pid_t id, int where)
 		for (int i = 0; i < 6; i++)
 			s.arguments[i] = info.seccomp.args[i];
 		break;
-	case PTRACE_SYSCALL_INFO_ENTRY: s.where = JO_AT_ENTRY; break;
+	case PTRACE_SYSCALL_INFO_ENTRY:
+		s.where = JO_AT_ENTRY;
+		s.number = (long)info.entry.nr;
+		for (int i = 0; i < 6; i++)
+			s.arguments[i] = info.entry.args[i];
+		break;
 	case PTRACE_SYSCALL_INFO_EXIT:
 		s.where = JO_AT_EXIT;
 		s.result = info.exit.rval;

@@ -32,6 +32,9 @@ long jo_stop_request(long what, pid_t id, unsigned long size, unsigned long data
  * and later do. */
 int jo_stop_known(void);
 
+/* jo_stop_tells_entries reports whether this kernel tells the entry of a call from its end: Linux 5.3 and later do. */
+int jo_stop_tells_entries(void);
+
 /* jo_stop_filter reads a stop of the filter, jo_stop_end one at the end of a call, and
  * jo_stop_program the one after execve, with the stack pointer. */
 jo_stop jo_stop_filter(pid_t id);

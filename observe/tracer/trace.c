@@ -15,6 +15,7 @@
 #include "control.h"
 #include "execute.h"
 #include "handle.h"
+#include "jobserver.h"
 #include "notify.h"
 #include "output.h"
 #include "process.h"
@@ -49,6 +50,13 @@ static void go_on(long how, pid_t id, int signal)
 	jo_stop_request(how, id, 0, (unsigned long)signal);
 }
 
+/* resume lets a process go on to its next stop. */
+static void resume(const jo_process *p, int signal)
+{
+	int steps = p->group != NULL && p->group->steps && !quiet;
+	go_on(steps ? PTRACE_SYSCALL : PTRACE_CONT, p->id, signal);
+}
+
 static void on_filter(jo_process *p)
 {
 	int wants = JO_GO_ON;
@@ -70,19 +78,24 @@ static void on_filter(jo_process *p)
 		syscall(SYS_tkill, p->id, SIGPIPE);
 	if (wants == JO_ANSWERED)
 		jo_stop_refuse(p->id, 0);
-	go_on(wants == JO_WAIT_FOR_END ? PTRACE_SYSCALL : PTRACE_CONT, p->id, 0);
+	if (wants == JO_WAIT_FOR_END)
+		go_on(PTRACE_SYSCALL, p->id, 0);
+	else
+		resume(p, 0);
 }
 
 static void on_end_of_call(jo_process *p)
 {
 	jo_stop s = jo_stop_end(p->id);
-	if (s.where == JO_AT_ENTRY) { /* an older kernel, after the filter's stop */
+	if (s.where == JO_AT_ENTRY) {
+		if (!quiet && !jo_use_blind())
+			jo_jobserver_entered(p, s.number, s.arguments);
 		go_on(PTRACE_SYSCALL, p->id, 0);
 		return;
 	}
 	if (!quiet)
 		jo_change_result(p, s.where == JO_AT_EXIT ? s.result : -1);
-	go_on(PTRACE_CONT, p->id, 0);
+	resume(p, 0);
 }
 
 /* begin lets a process go on once it is known. */
@@ -90,7 +103,7 @@ static void begin(jo_process *p)
 {
 	jo_watch_born(p->id);
 	if (p->stopped)
-		go_on(PTRACE_CONT, p->id, 0);
+		resume(p, 0);
 	p->stopped = 0;
 }
 
@@ -106,7 +119,7 @@ static void on_birth(jo_process *parent)
 			begin(child);
 		}
 	}
-	go_on(PTRACE_CONT, parent->id, 0);
+	resume(parent, 0);
 }
 
 /* end_walk is called before a process or thread is gone. */
@@ -128,9 +141,10 @@ static void on_exec(jo_process *p)
 	}
 	if (!quiet)
 		jo_execute_done(p, jo_stop_program(p->id).stack);
+	jo_jobserver_executed(p);
 	if (jo_use_blind())
 		jo_watch_unpin();
-	go_on(PTRACE_CONT, p->id, 0);
+	resume(p, 0);
 }
 
 static void on_signal(jo_process *p, int signal)
@@ -139,7 +153,7 @@ static void on_signal(jo_process *p, int signal)
 	if (jo_notify_listener() >= 0 && jo_stop_interrupted(p->id, &s) &&
 		jo_handle_interrupted(p, s.number, s.arguments))
 		jo_stop_restart(p->id);
-	go_on(PTRACE_CONT, p->id, signal);
+	resume(p, signal);
 }
 
 static void on_stop(jo_process *p, int what)
@@ -153,7 +167,10 @@ static void on_stop(jo_process *p, int what)
 	case PTRACE_EVENT_EXEC: on_exec(p); return;
 	case PTRACE_EVENT_STOP:
 		/* A signal has stopped the whole process: it stays stopped. */
-		go_on(signal == SIGTRAP ? PTRACE_CONT : PTRACE_LISTEN, p->id, 0);
+		if (signal == SIGTRAP)
+			resume(p, 0);
+		else
+			go_on(PTRACE_LISTEN, p->id, 0);
 		return;
 	default: break;
 	}
