@@ -22,19 +22,24 @@ PAGES = ROOT / "build" / "docs" / "pages"
 OVERVIEW = ["README.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
 
+def place(file: Path) -> Path | None:
+    """Return the place on the site of a file of the checkout, by its path from the root; None if it has no page."""
+    if file.parts[0] == "docs" and file.suffix in {".md", ".png", ".svg", ".json"} and "site" not in file.parts:
+        return Path(*file.parts[1:])
+    if str(file) in OVERVIEW:
+        return Path("index.md" if str(file) == "README.md" else file)
+    return Path("c", f"{file.name}.md") if file.parts[0] == "include" else None
+
+
 def link(target: str, page: Path) -> str | None:
     """Return where a link of a file goes on the site, None if what it names has no page."""
     path, mark, anchor = target.partition("#")
     if "://" in target or not path:
         return target
-    file = (page.parent / path).resolve().relative_to(ROOT)
-    if file.parts[0] == "docs" and file.suffix in {".md", ".png", ".svg", ".json"} and "site" not in file.parts:
-        return "/".join(file.parts[1:]) + mark + anchor
-    if str(file) == "README.md":
-        return "index.md" + mark + anchor
-    if str(file) in OVERVIEW:
-        return str(file) + mark + anchor
-    return f"c/{file.name}.md" if file.parts[0] == "include" else None
+    there, here = (place(p.resolve().relative_to(ROOT)) for p in (page.parent / path, page))
+    if there is None or here is None:
+        return None
+    return os.path.relpath(there, here.parent) + mark + anchor
 
 
 def page(source: Path) -> str:
@@ -131,13 +136,14 @@ def command() -> str:
 def main() -> int:
     shutil.rmtree(PAGES, ignore_errors=True)
     (PAGES / "c").mkdir(parents=True)
-    for source in sorted((ROOT / "docs").glob("*.md")):
-        (PAGES / source.name).write_text(page(source))
-    for pattern in ("*.png", "*.json", "pictures/*.svg"):
-        for source in (ROOT / "docs").glob(pattern):
+    for pattern in ("*.md", "why/*.md", "*.png", "*.json", "pictures/*.svg"):
+        for source in sorted((ROOT / "docs").glob(pattern)):
             target = PAGES / source.relative_to(ROOT / "docs")
             target.parent.mkdir(exist_ok=True)
-            shutil.copy(source, target)
+            if source.suffix == ".md":
+                target.write_text(page(source))
+            else:
+                shutil.copy(source, target)
     shutil.copy(ROOT / "docs" / "site" / "extra.css", PAGES)
     for name in OVERVIEW:
         (PAGES / ("index.md" if name == "README.md" else name)).write_text(page(ROOT / name))

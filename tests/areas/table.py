@@ -117,7 +117,8 @@ _DECLARED = [
              "tests/native/test_native_host.py": ("examples/native_host", "cmake", "include"),
          }),
     Area("launch", launch.tests, TEST, ("cli/jitcache", "python/native", "tests/launch", "tests/native", *_PACKAGE), folders=("tests/launch",), beside=True, with_gcc=True,
-         rest=launch.rest, parts={"tests/launch/test_samples.py": ("docs/launcher.md",)}),
+         rest=launch.rest, parts={"tests/launch/test_samples.py": ("docs/launcher.md",),
+                                "tests/launch/test_debugging.py": ("docs/debugging.md",)}),
     # The areas below need root, Debian's packages or more time.
     Area("controls", control.tests, PUSH, (*_LIBRARY, *_CONTROL, *_COMMAND, "bundle", "tests/c")),
     Area("go-push", go.long, PUSH, (), parts={place: rooms for place, rooms in go.parts().items() if place in go.LONG}),

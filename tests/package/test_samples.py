@@ -19,6 +19,9 @@ NOT_RUN = {
     ("docs/format.md", "The directory"): "a list of files, which tests/format reads by",
     ("docs/format.md", "Entry files"): "a picture of a file",
     ("README.md", "jitcache"): "CI runs the demo; the other line is that of Install",
+    ("docs/debugging.md", "A hang"): "processes that wait for each other, and their numbers",
+    ("docs/debugging.md", "What the tracer saw"): "what gdb says of a process that is traced",
+    ("docs/debugging.md", "gdb and two runtimes"): "what gdb shows of addresses and threads",
     ("CONTRIBUTING.md", "Begin"): "targets of make, which are the areas themselves",
 }
 
