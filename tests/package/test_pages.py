@@ -14,7 +14,8 @@ PAGES = [
 
 #: Other pages: of concepts, of the project, of what goes around a compile.
 OTHERS = {
-    "bench", "coming", "concepts", "format", "install", "mpi", "observation", "programs", "reliability", "remote", "sharing", "start", "troubleshooting",
+    "adding", "bench", "coming", "concepts", "debugging", "format", "glossary", "install", "mpi", "observation", "programs", "reliability", "remote",
+    "sharing", "stability", "start", "troubleshooting",
 }  # fmt: skip
 
 #: A screen.
