@@ -91,6 +91,8 @@ var families = []family{
 	{[]string{"fatbinary"}, "nvFatbin", timing | dateless},
 	{[]string{"nvlink"}, "nvlink -lto", timing | dateless},
 	{[]string{"bin2c"}, "generated data array", timing | dateless},
+	// cuTile's compiler, which starts ptxas. It asks for the date to measure (tests/cutile shows that), and for no more.
+	{[]string{"tileiras"}, "Cuda Tile IR optimizing assembler", timing | dateless},
 	// Generators of code, and small compilers.
 	{[]string{"flex", "flex++", "lex"}, "yyFlexLexer", 0},
 	{[]string{"bison", "yacc"}, "BISON_PKGDATADIR", 0},

@@ -38,6 +38,14 @@ TRITON_BETWEEN, TRITON_OF_PYTORCH = ("3.4.0", "3.5.1", "3.7.1", "3.8.0"), "3.6.0
 #: CuTe DSL, the package for its TVM FFI route, and a package with tensors.
 CUTE_DSL = ("nvidia-cutlass-dsl==4.8.1", "apache-tvm-ffi==0.1.15.post2", "numpy>=2")
 
+#: cuTile with its compiler, whose wheels need Python 3.10 or later.
+CUTILE = (
+    "cuda-tile[tileiras]==1.7.0",
+    "nvidia-cuda-tileiras==13.4.92",
+    "nvidia-cuda-nvcc==13.4.92",
+    "nvidia-nvvm==13.4.92",
+)
+
 #: JAX's current version, and the last for Python 3.11, each with the Pythons that it runs on.
 JAX = {"0.12.0.1": ("3.12", "3.13", "3.14"), "0.10.2": ("3.11", "3.12", "3.13")}
 
@@ -156,6 +164,11 @@ def _with_cute_dsl(area: str) -> str | None:
 def cute_dsl(area: str = "cute-dsl") -> Count:
     """CuTe DSL, which has no cache of its own, also with mechanisms taken out; without a GPU."""
     return _pytest(area, _with_cute_dsl(area), "tests/cute_dsl")
+
+
+def cutile(area: str = "cutile") -> Count:
+    """cuTile, with its own cache and ours side by side, also with mechanisms taken out; without a GPU."""
+    return _pytest(area, _venv(area, "cutile-1.7.0", [*CUTILE], ("3.11", "3.12", "3.13", "3.10")), "tests/cutile")
 
 
 def _with_triton(area: str, version: str) -> str | None:

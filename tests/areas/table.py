@@ -152,6 +152,8 @@ _DECLARED = [
          environment="cute-dsl",
          later={"tests/cute_dsl/*": 4, "tests/cute_dsl/test_interface.py::test_example*": 0},
          parts={"tests/cute_dsl/test_interface.py": ("docs/cute_dsl.md", "examples/*")}),
+    Area("cutile", adapters.cutile, PUSH, ("python/adapters/cutile", "tests/cutile", "tests/cuda", *_FRAMEWORKS), folders=("tests/cutile",), beside=True,
+         environment="cutile", later={"tests/cutile/*": 4}, parts={"tests/cutile/test_interface.py": ("docs/cutile.md",)}),
     Area("underworld3", underworld3.tests, PUSH, ("python/adapters/underworld3", "examples/underworld3_shaped", "tests/underworld3", "tests/mpi", *_PACKAGE),
          folders=("tests/underworld3",), beside=True, rest=underworld3.rest,
          later={"tests/underworld3/*": 3, "*its-own*": 0, "tests/underworld3/test_weaknesses.py::*": 0}),

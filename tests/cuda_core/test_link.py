@@ -207,7 +207,7 @@ def test_nvjitlink_that_was_changed_since_the_process_started_is_no_key(links: L
     assert links.links() == count
 
 
-@pytest.mark.parametrize(("name", "count"), [("LLVM_OVERRIDE_PRODUCER", 2), ("SLURM_JOB_ID", 1)])
+@pytest.mark.parametrize(("name", "count"), [("LLVM_OVERRIDE_PRODUCER", 2), ("SLURM_JOB_ID", 1), ("_", 1)])
 def test_variables_that_nvjitlink_names_count(links: Links, name: str, count: int) -> None:
     asked = links.fill(ASK) + "\nprint(jitcache.default_cache().count('cuda.core'))"
     links.workspace.run("import jitcache\n" + asked)

@@ -9,7 +9,7 @@ from samples import ROOT
 
 #: Pages about something that compiles, and what comes first on each.
 PAGES = [
-    "cuda", "cuda_core", "cupy", "cute_dsl", "jax", "launcher", "memoize", "native", "numba", "torch", "triton", "underworld3", "warp",
+    "cuda", "cuda_core", "cupy", "cute_dsl", "cutile", "jax", "launcher", "memoize", "native", "numba", "torch", "triton", "underworld3", "warp",
 ]  # fmt: skip
 
 #: Other pages: of concepts, of the project, of what goes around a compile.

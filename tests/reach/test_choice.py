@@ -82,10 +82,10 @@ def test_change_reaches_these(file: str, whole: set[str], parts: set[str]) -> No
 
 
 def test_core_reaches_every_adapter_and_the_observer_only_those_that_observe() -> None:
-    adapters = {"numba", "cute-dsl", "triton", "jax", "torch", "warp", "cupy", "cuda-core", "underworld3"}
+    adapters = {"numba", "cute-dsl", "cutile", "triton", "jax", "torch", "warp", "cupy", "cuda-core", "underworld3"}
     assert adapters <= ran(chosen("core/store/read.go"))
     observed = chosen("observe/run.go")
-    assert adapters & ran(observed) - set(in_part(observed)) == {"cupy", "cuda-core", "torch", "underworld3"}
+    assert adapters & ran(observed) - set(in_part(observed)) == {"cupy", "cuda-core", "cutile", "torch", "underworld3"}
     assert "observe" not in ran(chosen("core/store/read.go"))
 
 

@@ -29,7 +29,7 @@ _HARMLESS = frozenset(
     (
         "COLUMNS", "DISPLAY", "EDITOR", "HOME", "HOST", "HOSTNAME", "LANG", "LANGUAGE", "LINES", "LOGNAME", "MAIL",
         "OLDPWD", "PAGER", "PATH", "SHELL", "SHLVL", "SSL_CERT_DIR", "SSL_CERT_FILE", "TEMP", "TERM", "TMP",
-        "TMPDIR", "USER",
+        "TMPDIR", "USER", "_",
     )
 )  # fmt: skip
 
