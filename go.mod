@@ -8,6 +8,7 @@ require (
 	github.com/klauspost/cpuid/v2 v2.4.0
 	github.com/mattn/go-pointer v0.0.1
 	github.com/minio/minio-go/v7 v7.4.1
+	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/peterbourgon/ff/v3 v3.4.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/zeebo/xxh3 v1.1.0

@@ -118,7 +118,7 @@ func groupID(group string) (int, error) {
 }
 
 func (c *command) config() *ffcli.Command {
-	return c.new("config [max-size N]", "print the settings of the directory, or set its cap and trim it to that", nil, 0, 2, func(args []string) error {
+	return c.new("config [max-size N]", "print each setting and where it comes from, or set the cap of the directory", nil, 0, 2, func(args []string) error {
 		open := c.open
 		if len(args) == 2 {
 			open = c.openOrMake
@@ -130,9 +130,7 @@ func (c *command) config() *ffcli.Command {
 		cfg := s.Config()
 		switch {
 		case len(args) == 0:
-			return c.answer(map[string]any{"max_size": cfg.MaxSize, "shared": cfg.Shared}, func() {
-				fmt.Fprintf(c.stdout, "max-size = %d\nshared = %t\n", cfg.MaxSize, cfg.Shared)
-			})
+			return c.printSettings(s.Root(), cfg)
 		case args[0] != "max-size":
 			return wrong(fmt.Sprintf("%q: no such setting can be changed", args[0]))
 		case len(args) == 1:

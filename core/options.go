@@ -52,7 +52,7 @@ var OptionNames = map[string]string{
 }
 
 // Variables are the environment variables that jitcache reads, with their meanings.
-// Package cuda and Python read the last three.
+// The launcher, package cuda and Python read the last ones.
 var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE", "on, 0, readonly, refresh"},
 	{"JITCACHE_DIR", "the directory"},
@@ -74,6 +74,13 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_REMOTE_EXIT_WAIT", "how long a process that ends waits for what it stored to be sent; 10s in containers and Slurm, else 0"},
 	{"JITCACHE_PROFILE", "name of a job: what it used is fetched when it starts again"},
 	{"JITCACHE_STORAGE", "path of jitcache-storage"},
+	{"JITCACHE_BASE_DIR", "launched commands: a folder whose own name means nothing"},
+	{"JITCACHE_PLACEHOLDER", "launched commands: names for paths that differ in each run, NAME=PATH with : between"},
+	{"JITCACHE_MAP", "launched commands: option that keeps these names out of outputs"},
+	{"JITCACHE_WITHHOLD", "launched commands: variables that they are not given, patterns with : between"},
+	{"JITCACHE_RUN_JSON", "launched commands: file for a line about each, - for standard error"},
+	{"JITCACHE_NUMBA", "everything, cached or verify: what Numba compiles is kept"},
+	{"JITCACHE_TORCH", "1: what PyTorch compiles is kept"},
 	{"JITCACHE_NVRTC", "path of libnvrtc"},
 	{"JITCACHE_LIBCUDA", "path of libcuda"},
 	{"JITCACHE_LIBRARY", "path of libjitcache, for Python"},

@@ -65,6 +65,7 @@ func words(args []string) (o *launch.Options, words []string, err error) {
 }
 
 func run(args []string) (status int, done bool) {
+	readProject()
 	o, words, err := words(args)
 	switch {
 	case errors.Is(err, errManual):

@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -119,6 +120,46 @@ func TestVariablesAreInTheManual(t *testing.T) {
 		if !strings.Contains(manual, v.Name) {
 			t.Errorf("neither header nor README mentions %s", v.Name)
 		}
+	}
+}
+
+// notOfUsers are variables of builds and tests, and the one by which the tracer is found where it is
+// not beside the program.
+var notOfUsers = regexp.MustCompile("^JITCACHE_(TEST_.*|UNTESTED_GO|OBSERVER)$")
+
+func TestEachVariableThatTheSourcesReadHasARowInTheReadme(t *testing.T) {
+	table := read(t, "README.md")
+	quoted := regexp.MustCompile("[\"'](JITCACHE(?:_[A-Z]+)*)[\"']")
+	seen := map[string]bool{}
+	for _, folder := range []string{"capi", "cli", "command", "core", "cuda", "launch", "native", "observe", "python", "record", "storage"} {
+		err := filepath.WalkDir("../../"+folder, func(path string, d fs.DirEntry, err error) error {
+			of := filepath.Ext(path)
+			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || of != ".go" && of != ".py" && of != ".c" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, m := range quoted.FindAllSubmatch(text, -1) {
+				seen[string(m[1])] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range seen {
+		if notOfUsers.MatchString(name) {
+			continue
+		}
+		if !regexp.MustCompile("(?m)^\\|[^|]*`" + name + "`[^|]*\\|").MatchString(table) {
+			t.Errorf("README.md has no row for %s", name)
+		}
+		if !slices.ContainsFunc(core.Variables, func(v struct{ Name, Meaning string }) bool { return v.Name == name }) {
+			t.Errorf("core.Variables lacks %s: doctor does not know it", name)
+		}
+	}
+	if len(seen) < len(core.Variables) {
+		t.Errorf("%d variables were found, of %d", len(seen), len(core.Variables))
 	}
 }
 

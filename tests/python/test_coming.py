@@ -115,7 +115,7 @@ SETTINGS = [
     "`CCACHE_BASEDIR=$PWD`",
     "`CCACHE_REMOTE_STORAGE=file:$SHARED`",
     "`CCACHE_LOGFILE=FILE`",
-    "`ccache.conf`",
+    "`ccache -p`",
 ]
 
 
