@@ -1,3 +1,5 @@
+// Bundles that were made to harm: forged entries, bombs, members that no bundle has.
+
 package bundle
 
 import (

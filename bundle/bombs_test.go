@@ -1,3 +1,5 @@
+// Headers of an archive that do not end.
+
 package bundle
 
 import (

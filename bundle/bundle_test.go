@@ -1,3 +1,6 @@
+// What is packed is what is added, byte for byte, and only if somebody who is trusted has signed
+// it.
+
 package bundle
 
 import (

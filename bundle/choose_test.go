@@ -1,3 +1,5 @@
+// Which entries words choose, and what cannot be packed.
+
 package bundle
 
 import (

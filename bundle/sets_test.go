@@ -1,3 +1,5 @@
+// Sets of lists go with the sets that lead to them.
+
 package bundle
 
 import (

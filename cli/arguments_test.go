@@ -1,3 +1,5 @@
+// Flags and words in any order, help, and wrong use.
+
 package cli
 
 import (

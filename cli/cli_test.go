@@ -1,3 +1,5 @@
+// The command as a user runs it: its output, and its exit statuses.
+
 package cli
 
 import (

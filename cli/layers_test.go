@@ -1,3 +1,5 @@
+// What doctor says of layers.
+
 package cli
 
 import (

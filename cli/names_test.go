@@ -1,3 +1,5 @@
+// Names, and parts of them, in place of keys.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// What the command says of remotes and of signing keys.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// jitcache report, from a directory and a log to a file.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// jitcache stats, by day and by kind.
+
 package cli
 
 import (

@@ -1,3 +1,5 @@
+// What reaches a terminal: no escape of a foreign text, colours, and progress.
+
 package cli
 
 import (

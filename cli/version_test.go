@@ -1,3 +1,5 @@
+// The version of the machine's C library.
+
 package cli
 
 import "testing"

@@ -1,3 +1,5 @@
+// Files are written whole, or stay as they were.
+
 package cli
 
 import (

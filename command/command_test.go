@@ -1,3 +1,5 @@
+// The life of a command: compiled once, found again, or not kept.
+
 package command
 
 import (

@@ -1,3 +1,5 @@
+// The environment, limits and umask that a request gives its command.
+
 package command
 
 import (

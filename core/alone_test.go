@@ -1,3 +1,5 @@
+// A cache whose directory is not used, and what its warning says.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// When entries of a remote are copied into the directory.
+
 package core
 
 import (

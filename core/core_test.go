@@ -1,3 +1,5 @@
+// Lookups, puts, modes and directories of a cache.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Files of layers and entries of remotes that are not what they seem.
+
 package core
 
 import (

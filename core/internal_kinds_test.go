@@ -1,3 +1,5 @@
+// Statistics and logs without internal kinds.
+
 package core
 
 import (

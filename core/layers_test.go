@@ -1,3 +1,5 @@
+// Lookups that go on to layers, and who may have written these.
+
 package core
 
 import (

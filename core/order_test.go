@@ -1,3 +1,5 @@
+// Memory and disk agree, whatever changes an entry meanwhile.
+
 package core
 
 import (

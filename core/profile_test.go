@@ -1,3 +1,5 @@
+// What a profile remembers of a job.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Everything at once, for the race detector.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// How long a refusal is remembered, and where.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Which entries of remotes are used, and what a miss says of them.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// Signed entries of layers: verified, copied, or refused.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// What is signed here, and what is not.
+
 package core
 
 import (

@@ -1,3 +1,5 @@
+// A compile with the fake NVRTC, and the next one.
+
 package cuda
 
 import (

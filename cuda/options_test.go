@@ -1,3 +1,5 @@
+// What options mean for a result.
+
 package cuda
 
 import (

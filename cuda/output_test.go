@@ -1,3 +1,5 @@
+// Output of the compiler is written whole.
+
 package cuda
 
 import (

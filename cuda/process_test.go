@@ -1,3 +1,5 @@
+// What a worker cannot do, the host does.
+
 package cuda
 
 import (

@@ -1,3 +1,5 @@
+// Parts of requests for NVRTC, and the faults of errors.
+
 package cuda
 
 import (

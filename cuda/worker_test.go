@@ -1,3 +1,5 @@
+// When a worker is used again, and when a result is kept.
+
 package cuda
 
 import (

@@ -1,3 +1,5 @@
+// What a result of another machine may do here.
+
 package launch
 
 import (

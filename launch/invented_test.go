@@ -1,3 +1,5 @@
+// Which paths invented names match.
+
 package launch
 
 import (

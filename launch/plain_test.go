@@ -1,3 +1,5 @@
+// For how long a refusal is remembered.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// Results as bytes, whole and damaged.
+
 package launch
 
 import (

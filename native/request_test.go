@@ -1,3 +1,5 @@
+// Labels of the caller's components are nobody else's.
+
 package native
 
 import (

@@ -1,3 +1,5 @@
+// Every call that looks at something is seen, and fails as it does unobserved.
+
 package observe
 
 import (

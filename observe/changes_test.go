@@ -1,3 +1,5 @@
+// Changes of files are seen, by whatever call.
+
 package observe
 
 import (

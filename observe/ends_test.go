@@ -1,3 +1,5 @@
+// Whoever is killed, nothing is left running.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// The process in the command's place: its signals, its output, its end.
+
 package observe
 
 import (

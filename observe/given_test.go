@@ -1,3 +1,5 @@
+// Questions about the descriptors that a command was given.
+
 package observe
 
 import (

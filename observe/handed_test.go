@@ -1,3 +1,5 @@
+// Files that a program gets open from another one.
+
 package observe
 
 import (

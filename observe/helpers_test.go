@@ -1,3 +1,5 @@
+// The tracer, scenes and reports for the tests of this package.
+
 package observe
 
 import (

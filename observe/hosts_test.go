@@ -1,3 +1,5 @@
+// Hosts: programs that a test starts in its own place.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// How Python's imports are recognised.
+
 package observe
 
 import (

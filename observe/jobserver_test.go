@@ -1,3 +1,5 @@
+// Tokens of a job server are no input.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// A cancelled command leaves process 1 nobody to wait for.
+
 package observe
 
 import (

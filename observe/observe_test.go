@@ -1,3 +1,5 @@
+// What a command reads, looks for and writes, in its report.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Processes that are killed while they fork.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// What a path means, through links, open folders and /proc.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Questions about permissions and attributes.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// The CPUs that a process may run on are its own.
+
 package observe
 
 import "testing"

@@ -1,3 +1,5 @@
+// Programs of many kinds: static, of musl, of Go, scripts.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Reports of a command that works in rounds.
+
 package observe
 
 import (

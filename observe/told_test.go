@@ -1,3 +1,5 @@
+// What programs are told by listings, /proc and the kernel's page of functions.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Hosts under strace, under gdb, in an observed tree, and where something is forbidden.
+
 package observe
 
 import (

@@ -1,3 +1,5 @@
+// Names that were absent, in folders that may not be listed.
+
 package record
 
 import (

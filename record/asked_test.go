@@ -1,3 +1,5 @@
+// Known programs ask for no variable that does not count.
+
 package record
 
 import (

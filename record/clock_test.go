@@ -1,3 +1,5 @@
+// A date of a known program is seen, whatever its C library.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Lists of a compiler that lives on.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Variables of services for continuous integration.
+
 package record
 
 import (

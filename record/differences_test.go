@@ -1,3 +1,5 @@
+// Each difference between two worlds is noticed.
+
 package record
 
 import (

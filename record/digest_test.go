@@ -1,3 +1,5 @@
+// Contents are remembered by stamps.
+
 package record
 
 import (

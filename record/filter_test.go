@@ -1,3 +1,5 @@
+// Which variables a build is given.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// It counts which folders, and which empty files, are one.
+
 package record
 
 import (

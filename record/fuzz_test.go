@@ -1,3 +1,5 @@
+// Lists, sets and the loader's cache from any bytes.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Lists are those of docs/format.md.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// The time of a Python source counts for a script that asks for it.
+
 package record
 
 import (

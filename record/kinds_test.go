@@ -1,3 +1,5 @@
+// Kinds of files that hold no times.
+
 package record
 
 import (

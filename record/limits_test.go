@@ -1,3 +1,5 @@
+// Limits and umask count for who asks for them.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// What gcc starts for a link with -flto.
+
 package record
 
 import (

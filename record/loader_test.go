@@ -1,3 +1,5 @@
+// What the loader's cache counts for.
+
 package record
 
 import (

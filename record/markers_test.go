@@ -1,3 +1,5 @@
+// How executables are searched for the texts that identify them.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Variables that no manual names, and programs that contain the names.
+
 package record
 
 import (

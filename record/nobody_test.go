@@ -1,3 +1,5 @@
+// Checks as a user without privileges.
+
 package record
 
 import (

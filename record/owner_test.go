@@ -1,3 +1,5 @@
+// The owner of a file counts for who is told.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// What a pattern matches.
+
 package record
 
 import (

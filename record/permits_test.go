@@ -1,3 +1,5 @@
+// Permissions are asked again for who wants the result.
+
 package record
 
 import (

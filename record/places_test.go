@@ -1,3 +1,5 @@
+// Where the path of a place is marked in texts.
+
 package record
 
 import "testing"

@@ -1,3 +1,5 @@
+// Times count where a source compares them.
+
 package record
 
 import "testing"

@@ -1,3 +1,5 @@
+// Ranks and jobs are one world.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// A compile is unchanged until something changes that it looked at.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Of PATH counts what was found in it.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// A new stamp leaves what others have noted.
+
 package record
 
 import (

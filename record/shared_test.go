@@ -1,3 +1,5 @@
+// Programs that share a bit of a mask.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Devices, pipes and the permissions of folders.
+
 package record
 
 import (

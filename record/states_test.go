@@ -1,3 +1,5 @@
+// Many states of one request are all found, and no lookup reads more for it.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// For whom times count.
+
 package record
 
 import (

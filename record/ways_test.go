@@ -1,3 +1,5 @@
+// Who passes through a folder has not asked for its permissions.
+
 package record
 
 import (

@@ -1,3 +1,5 @@
+// Open MPI's wrapper is kept, and its variables count.
+
 package record
 
 import (

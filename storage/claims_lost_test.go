@@ -1,3 +1,5 @@
+// Claims and pulses that are late, lost or unanswered.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// One of all clients of all helpers has a claim.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// Large values of a batch are held one at a time.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// An engine in memory, and a helper with it, for the tests of this package.
+
 package storage
 
 import (

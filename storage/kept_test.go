@@ -1,3 +1,5 @@
+// Connections that clients keep.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// What waits in an outbox is sent, and when a helper stops trying.
+
 package storage
 
 import (

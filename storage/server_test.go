@@ -1,3 +1,5 @@
+// What a client gets, and who is a client.
+
 package storage
 
 import (

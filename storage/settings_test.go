@@ -1,3 +1,5 @@
+// A helper with wrong settings says what is wrong.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// How a helper finds out whether an engine has claims.
+
 package storage
 
 import (

@@ -1,3 +1,5 @@
+// The page: what it says and draws, and that it needs nothing else.
+
 package report
 
 import (

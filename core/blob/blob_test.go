@@ -1,3 +1,5 @@
+// Blobs: their bytes, and how long they live.
+
 package blob
 
 import (

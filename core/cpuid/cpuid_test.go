@@ -1,3 +1,5 @@
+// The features of the processor, as the kernel names them.
+
 package cpuid
 
 import (

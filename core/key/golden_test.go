@@ -1,3 +1,5 @@
+// Keys and packed forms that never change.
+
 package key
 
 import (

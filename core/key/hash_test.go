@@ -1,3 +1,5 @@
+// The hash agrees with BLAKE3, and how much memory it takes.
+
 package key
 
 import (

@@ -1,3 +1,5 @@
+// Which changes of a file are noticed.
+
 package key
 
 import (

@@ -1,3 +1,5 @@
+// What makes two keys differ, and what does not.
+
 package key
 
 import (

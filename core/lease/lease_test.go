@@ -1,3 +1,5 @@
+// One of many threads and processes compiles, whatever becomes of it.
+
 package lease
 
 import (

@@ -1,3 +1,5 @@
+// A lock has one holder at a time, and is free once that has ended.
+
 package lockfile
 
 import (

@@ -1,3 +1,5 @@
+// What the in-process tier keeps, and what goes first.
+
 package memory
 
 import (

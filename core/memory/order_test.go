@@ -1,3 +1,5 @@
+// What was read beside a change is not kept in memory.
+
 package memory
 
 import (

@@ -1,3 +1,5 @@
+// Foreign text becomes one line that no terminal obeys.
+
 package plain
 
 import (

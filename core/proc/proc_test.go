@@ -1,3 +1,5 @@
+// Reading small files of /proc, whole or in part.
+
 package proc
 
 import (

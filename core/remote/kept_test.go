@@ -1,3 +1,5 @@
+// The connection that lookups share, and what may become of its descriptor.
+
 package remote
 
 import (

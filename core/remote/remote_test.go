@@ -1,3 +1,5 @@
+// Helpers that are right, slow, wrong or gone.
+
 package remote
 
 import (

@@ -1,3 +1,5 @@
+// A helper that is started has nothing of its host, and the host is told nothing.
+
 package remote
 
 import (

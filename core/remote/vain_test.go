@@ -1,3 +1,5 @@
+// Which waits for a remote are in vain.
+
 package remote
 
 import (

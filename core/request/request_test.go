@@ -1,3 +1,5 @@
+// Parts of requests, and the bounded table.
+
 package request
 
 import (

@@ -1,3 +1,5 @@
+// For how long the times of an image are trusted.
+
 package stamp
 
 import "testing"

@@ -1,3 +1,5 @@
+// A batch is a row of puts, whatever becomes of its folders.
+
 package store
 
 import (

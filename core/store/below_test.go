@@ -1,3 +1,5 @@
+// Nothing is reached through what stands in the way of a path.
+
 package store
 
 import (

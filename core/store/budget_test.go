@@ -1,3 +1,5 @@
+// How much one put evicts.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Evictions beside a ledger that somebody else holds.
+
 package store
 
 import "testing"

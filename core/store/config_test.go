@@ -1,3 +1,5 @@
+// Settings of a directory that several processes change.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Counters of several stores and threads add up.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Counters by day.
+
 package store
 
 import (

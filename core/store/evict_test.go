@@ -1,3 +1,5 @@
+// Which entries are evicted first, and that the cap holds.
+
 package store
 
 import (

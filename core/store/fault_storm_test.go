@@ -1,3 +1,5 @@
+// Faults at random, under threads.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Each system call of each task fails in turn.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Each system call of a put and a get fails in turn.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Every flipped bit and every truncation of an entry is found.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Entries of earlier versions are hits.
+
 package store
 
 import (

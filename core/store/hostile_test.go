@@ -1,3 +1,5 @@
+// Entry files that are not what they seem.
+
 package store
 
 import (

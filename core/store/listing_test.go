@@ -1,3 +1,5 @@
+// Which files are listed as entries.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Verify, clear and trim.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// What the table of names remembers.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Which directories are opened, and how new ones are made.
+
 package store
 
 import (

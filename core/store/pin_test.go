@@ -1,3 +1,5 @@
+// A pinned path opens the verified bytes, whatever becomes of the entry.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Which puts replace an entry, and which are not stored.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Puts and gets, and what they cost.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// What dead processes have left is removed, and nothing else.
+
 package store
 
 import (

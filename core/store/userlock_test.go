@@ -1,3 +1,5 @@
+// Locks of a user, for all directories.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Keys that processes note and withdraw at the same time.
+
 package trust
 
 import (

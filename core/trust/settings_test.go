@@ -1,3 +1,5 @@
+// Whose settings count, and which files are ignored.
+
 package trust
 
 import (

@@ -1,3 +1,5 @@
+// Signatures, keys as text, and which keys are trusted.
+
 package trust
 
 import (

@@ -1,3 +1,5 @@
+// No withdrawal is lost, whatever a file of keys looks like.
+
 package trust
 
 import (

@@ -1,3 +1,5 @@
+// The frames of the protocol, and lengths that are not believed.
+
 package wire
 
 import (

@@ -1,3 +1,5 @@
+// Words that show the time are found however they are made.
+
 package date
 
 import (

@@ -1,3 +1,5 @@
+// What it costs to find a library.
+
 package dl
 
 import (

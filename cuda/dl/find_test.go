@@ -1,3 +1,5 @@
+// Which library is found, of many places.
+
 package dl
 
 import (

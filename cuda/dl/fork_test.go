@@ -1,3 +1,5 @@
+// A forked child can ask for libraries.
+
 package dl
 
 import (

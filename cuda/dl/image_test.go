@@ -1,3 +1,5 @@
+// A loaded library is found in maps whose lines may be of any length.
+
 package dl
 
 import (

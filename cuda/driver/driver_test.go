@@ -1,3 +1,5 @@
+// Opening the driver, and the architecture of a device.
+
 package driver
 
 import (

@@ -1,3 +1,5 @@
+// How often an image is loaded, and when it is unloaded.
+
 package driver
 
 import (

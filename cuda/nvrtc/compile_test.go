@@ -1,3 +1,5 @@
+// Compiles with the real NVRTC or the fake.
+
 package nvrtc
 
 import (

@@ -1,3 +1,5 @@
+// The description of the processor is the same on every core.
+
 package cpu
 
 import (

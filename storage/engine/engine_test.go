@@ -1,3 +1,5 @@
+// What every engine does alike.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Statuses, redirects and pages of HTTP servers.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Redis with TLS, credentials, little room and a time to live.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// Answers of Redis that announce too much.
+
 package engine
 
 import (

@@ -1,3 +1,5 @@
+// The servers that the tests of engines start.
+
 package engine
 
 import (

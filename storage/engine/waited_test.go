@@ -1,3 +1,5 @@
+// A disk that does not answer keeps nobody.
+
 package engine
 
 import (

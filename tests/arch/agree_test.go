@@ -1,3 +1,5 @@
+// What is stated twice, in C, Go, Python and pages, agrees.
+
 package arch
 
 import (

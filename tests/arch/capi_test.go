@@ -1,3 +1,5 @@
+// The C files of the front are in the order of its README.
+
 package arch
 
 import (

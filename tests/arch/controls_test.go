@@ -1,3 +1,5 @@
+// Controls are declared once, generated, and run.
+
 package arch
 
 import (

@@ -1,3 +1,5 @@
+// Locks of Python are new in forked children.
+
 package arch
 
 import (

@@ -1,3 +1,5 @@
+// No C files of a program include each other in a circle.
+
 package arch
 
 import (

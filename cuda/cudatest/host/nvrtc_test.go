@@ -1,3 +1,5 @@
+// The fake NVRTC reads and makes what the real one does.
+
 package host_test
 
 import (

@@ -1,3 +1,5 @@
+// Reads what strace writes.
+
 package compare
 
 import (
