@@ -14,7 +14,10 @@ import build_library
 
 
 def c() -> list[str]:
-    """The C compiler that the library is built with."""
+    """The C compiler that the library is built with.
+
+    Tests call it with -O1 or more: for code that is not optimized, zig first builds another runtime, for 15 s.
+    """
     return build_library.find_cc() or ["cc"]
 
 

@@ -57,7 +57,7 @@ func build(t testing.TB, path string, version string, flags ...string) string {
 	cc := compiler()
 	// It is renamed into place, because a loaded library must not change.
 	part := path + ".part"
-	args := append(cc[1:], "-shared", "-fPIC", "-o", part, "-x", "c", "-", "-Wl,--build-id=sha1")
+	args := append(cc[1:], "-O1", "-shared", "-fPIC", "-o", part, "-x", "c", "-", "-Wl,--build-id=sha1")
 	cmd := exec.Command(cc[0], append(args, flags...)...)
 	cmd.Stdin = strings.NewReader("const char *version(void) { return \"" + version + "\"; }\n")
 	if out, err := cmd.CombinedOutput(); err != nil {

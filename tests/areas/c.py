@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import compilers
@@ -22,10 +23,6 @@ SOURCES = [
     ("golden.c", "gnu99"),
     ("forks.c", "gnu99"),
     ("signals.c", "gnu99"),
-    ("unwind.cpp", "c++11"),
-    ("objects.cpp", "c++11"),
-    ("statuses.cpp", "c++11"),
-    ("api.c", "c++17"),  # the same program is C++ too
 ]
 
 
@@ -85,12 +82,9 @@ def run_in_folder(area: str, program: Path, arguments: list[str], limit: int = 6
         return run(area, ["timeout", "-k", "5", str(limit), str(program), folder, *arguments])
 
 
-def programs() -> Count:
-    counts = []
-    for source, standard in SOURCES:
-        program = build("c", source, standard)
-        counts.append(execute("c", program) if program else Count(0, 0, 1))
-    return total(counts)
+def programs(area: str = "c", sources: Sequence[tuple[str, str]] = SOURCES) -> Count:
+    built = [build(area, source, standard) for source, standard in sources]
+    return total([execute(area, program) if program else Count(0, 0, 1) for program in built])
 
 
 # The most system calls that a lookup may make.

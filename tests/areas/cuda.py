@@ -57,21 +57,23 @@ def real(area: str) -> dict[str, str] | None:
 def tests() -> Count:
     """The tests that need only a fake NVRTC."""
     return total(
-        [pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu", env=environment()), *programs()]
+        [
+            pytest("cuda", sys.executable, FOLDER, "-m", "not nvrtc and not gpu and not cpp", env=environment()),
+            *programs(),
+        ]
     )
 
 
-def programs() -> list[Count]:
-    """A host in C, compiled as C and as C++."""
-    fakes = BUILD / "test" / "cuda"
-    status, _ = run("cuda", [sys.executable, f"{FOLDER}/fakes.py", str(fakes)])
+def programs(area: str = "cuda", standard: str = "c99") -> list[Count]:
+    """A host in C, which is C++ too."""
+    fakes = BUILD / "test" / area
+    status, _ = run(area, [sys.executable, f"{FOLDER}/fakes.py", str(fakes)])
     variables = {"JITCACHE_NVRTC": f"{fakes}/libnvrtc.so.13", "JITCACHE_LIBCUDA": f"{fakes}/libcuda.so.1"}
     counts = [Count(int(status != 0), 0, int(status != 0))]
-    for standard in ("c99", "c++17"):
-        program = c.build("cuda", "cuda.c", standard)
-        with tempfile.TemporaryDirectory() as folder:
-            command = [str(program), folder]
-            counts.append(counted(*run("cuda", command, env=environment(**variables))) if program else Count(0, 0, 1))
+    program = c.build(area, "cuda.c", standard)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [str(program), folder]
+        counts.append(counted(*run(area, command, env=environment(**variables))) if program else Count(0, 0, 1))
     return counts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
 from conftest import CallLog, Compiler
 from installed import compilers
 
@@ -12,10 +13,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 
 
+@pytest.mark.cpp
 def test_objects(stub: Compiler, calls: CallLog, tmp_path: Path) -> None:
     program = tmp_path / "objects"
     command = [
-        *compilers.cpp(), "-std=c++11", *STRICT, f"-I{ROOT}/build/include", f"{ROOT}/tests/cuda/objects.cpp", "-o", program,
+        *compilers.cpp(), "-O1", "-std=c++11", *STRICT, f"-I{ROOT}/build/include", f"{ROOT}/tests/cuda/objects.cpp", "-o", program,
         f"-L{ROOT}/build/lib", f"-Wl,-rpath,{ROOT}/build/lib", "-ljitcache", "-lpthread", "-ldl",
     ]  # fmt: skip
     subprocess.run(command, check=True)

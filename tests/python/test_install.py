@@ -95,7 +95,7 @@ def test_pkg_config_finds_it(prefix: Path, tmp_path: Path) -> None:
         pytest.skip("no pkg-config here")
     flags = run("pkg-config", "--cflags", "--libs", "jitcache", PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
     (tmp_path / "main.c").write_text(PROGRAM)
-    run(*compilers.c(), tmp_path / "main.c", "-o", tmp_path / "host", *flags, f"-Wl,-rpath,{prefix}/lib")
+    run(*compilers.c(), "-O1", tmp_path / "main.c", "-o", tmp_path / "host", *flags, f"-Wl,-rpath,{prefix}/lib")
     assert run(tmp_path / "host").endswith(" 1\n")
 
 

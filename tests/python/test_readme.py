@@ -31,7 +31,7 @@ def this_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 def own_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Put the C compiler of this machine into PATH under the names in the README."""
     for name in ("gcc", "cc"):
-        compilers.script(tmp_path / "bin" / name, compilers.c())
+        compilers.script(tmp_path / "bin" / name, [*compilers.c(), "-O1"])
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
 
@@ -85,19 +85,23 @@ def test_stats_are_printed_as_shown(tmp_path: Path) -> None:
     assert shape(printed) == shape(shown)
 
 
-@pytest.mark.usefixtures("own_compiler")
-@pytest.mark.parametrize("language", ["c", "cpp"])
-def test_c_lines_are_a_program(language: str, tmp_path: Path) -> None:
-    source = tmp_path / f"lines.{language}"
+def check_lines_are_a_program(language: str, compiler: list[str], standard: str, folder: Path) -> None:
+    source = folder / f"lines.{language}"
     source.write_text(readme.program(language))
-    build(
-        compilers.c() if language == "c" else compilers.cpp(),
-        "c99" if language == "c" else "c++11",
-        source,
-        tmp_path / "lines",
-    )
-    assert run([tmp_path / "lines"]) == "compiled\nthe code\n"
-    assert run([tmp_path / "lines"]) == "the code\n"
+    build(compiler, standard, source, folder / "lines")
+    assert run([folder / "lines"]) == "compiled\nthe code\n"
+    assert run([folder / "lines"]) == "the code\n"
+
+
+@pytest.mark.usefixtures("own_compiler")
+def test_c_lines_are_a_program(tmp_path: Path) -> None:
+    check_lines_are_a_program("c", compilers.c(), "c99", tmp_path)
+
+
+@pytest.mark.cpp
+@pytest.mark.usefixtures("own_compiler")
+def test_cpp_lines_are_a_program(tmp_path: Path) -> None:
+    check_lines_are_a_program("cpp", compilers.cpp(), "c++11", tmp_path)
 
 
 def test_commands_are_there() -> None:

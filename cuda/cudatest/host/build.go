@@ -29,7 +29,7 @@ func Build(path string, flags ...string) error {
 	if len(command) == 0 {
 		command = []string{"cc"}
 	}
-	command = append(command, "-std=gnu11", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden",
+	command = append(command, "-O1", "-std=gnu11", "-shared", "-fPIC", "-pthread", "-fvisibility=hidden",
 		"-Wl,--build-id=sha1", "-Wl,-soname,"+filepath.Base(path), "-o", path)
 	command = append(command, flags...)
 	for _, name := range sources[kind] {
