@@ -91,6 +91,9 @@ var families = []family{
 	{[]string{"fatbinary"}, "nvFatbin", timing | dateless},
 	{[]string{"nvlink"}, "nvlink -lto", timing | dateless},
 	{[]string{"bin2c"}, "generated data array", timing | dateless},
+	// They show code, and ask for no times.
+	{[]string{"cuobjdump"}, "Dump ptx for all listed device functions", clearing | dateless},
+	{[]string{"nvdisasm"}, "paired instructions in normal syntax", timing | dateless},
 	// cuTile's compiler, which starts ptxas. It asks for the date to measure (tests/cutile shows that), and for no more.
 	{[]string{"tileiras"}, "Cuda Tile IR optimizing assembler", timing | dateless},
 	// Generators of code, and small compilers.

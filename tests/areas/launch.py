@@ -29,6 +29,8 @@ CALLERS = [
     "nvidia-nvvm==13.5.37",
     "nvidia-cuda-runtime==13.5.37",
     "nvidia-cuda-cccl==13.3.5.0.6",
+    "nvidia-cuda-cuobjdump==13.5.37",
+    "nvidia-cuda-nvdisasm==13.5.37",
 ]
 
 #: The tests that need these packages.

@@ -32,7 +32,9 @@ class Nvcc:
         for name in ("bin", "nvvm/bin"):
             for program in (root / name).iterdir():
                 program.chmod(program.stat().st_mode | 0o111)
-        self.opens = Opens(*map(str, (root / "nvvm/bin/cicc", root / "bin/ptxas", root / "bin/cudafe++")))
+        self.opens = Opens(
+            *map(str, (root / "nvvm/bin/cicc", root / "bin/ptxas", root / "bin/cudafe++", root / "bin/nvlink"))
+        )
 
     def run(self, *words: str, **more: Any) -> tuple[str, bool]:
         """Launch it; return what the log says, and whether CUDA's compilers were opened."""
@@ -107,6 +109,50 @@ def test_variable_of_nvcc_counts(place: Any, nvcc: Nvcc) -> None:
     (place.folder / "made").unlink()
     nvcc.run(*words, env={"NVCC_APPEND_FLAGS": "-DX -lineinfo"})
     assert place.read("made") != kept
+
+
+#: Programs that show code. They ask for no times, and cuobjdump lists the folder for temporary files.
+SHOWING = [["cuobjdump", "-sass"], ["cuobjdump", "-elf"], ["nvdisasm"], ["nvdisasm", "-hex"]]
+
+
+@pytest.mark.parametrize("words", SHOWING, ids=" ".join)
+def test_what_shows_code_is_kept_and_depends_on_no_times(
+    place: Any, nvcc: Nvcc, toolkit: Path, tmp_path: Path, words: list[str]
+) -> None:
+    assert place.plain(nvcc.path, "-arch=sm_90", "-cubin", "a.cu", "-o", "a.cubin").returncode == 0
+    program, *more = [toolkit / "bin" / words[0], *words[1:], "a.cubin"]
+    first = place.run(program, *more)
+    assert first.returncode == 0, first.stderr
+    assert len(first.stdout) > 500
+    opens = Opens(str(program))
+    os.utime(place.folder / "a.cubin", (10**9, 10**9))
+    (Path(place.env["TMPDIR"]) / "of-others").write_text("")
+    assert place.run(program, *more).stdout == first.stdout
+    assert opens.count() == 0
+    opens.close()
+    assert place.plain(program, *more, env={"TMPDIR": str(tmp_path)}).stdout == first.stdout
+
+
+@pytest.mark.parametrize("made", ["linked.o", "linked.cubin"])
+def test_link_of_lto_ir_is_kept(place: Any, nvcc: Nvcc, toolkit: Path, made: str) -> None:
+    """nvlink asks for the time, and does not use it: linked again, the bytes are the same."""
+    libraries = toolkit / "nvvm" / "lib64"  # where nvlink looks; the wheel has libNVVM elsewhere
+    if not libraries.exists():
+        libraries.mkdir()
+        (libraries / "libnvvm.so").symlink_to(toolkit / "lib" / "libnvvm.so.4")
+    place.write(a_cu="extern __device__ int f(int); __global__ void k(int *p) { *p = f(*p); }\n")
+    place.write(b_cu="__device__ int f(int x) { return x * 3; }\n")
+    assert place.plain(nvcc.path, "-arch=sm_90", "-dc", "-dlto", "a.cu", "b.cu").returncode == 0
+    words = ["-dlto", "-dlink", *(["-cubin"] if made.endswith("cubin") else []), "a.o", "b.o", "-o", made]
+    assert nvcc.run(*words)[1]
+    kept = place.read(made)
+    (place.folder / made).unlink()
+    for name in ("a.o", "b.o"):
+        os.utime(place.folder / name, (10**9, 10**9))
+    assert nvcc.run(*words) == ("", False)
+    assert place.read(made) == kept
+    assert place.plain(nvcc.path, "-arch=sm_90", *words).returncode == 0
+    assert place.read(made) == kept
 
 
 ANONYMOUS = """namespace { __device__ int value; __global__ void k() { value = 1; } }
