@@ -79,7 +79,8 @@ func (j jobServer) use(t *testing.T, script string) *Report {
 		t.Skip(err)
 	}
 	words := []string{python, "-S", "-I", "-c", tokens + script, fmt.Sprint(j.numbers[0]), fmt.Sprint(j.numbers[1]), path}
-	rep := observeCommand(t, &Command{Args: words, Dir: "/", Env: append(os.Environ(), "MAKEFLAGS= -j2 "+j.auth), Stdin: -1, Inherit: true})
+	environment := []string{"PATH=" + os.Getenv("PATH"), "MAKEFLAGS= -j2 " + j.auth} // this may be below a make itself
+	rep := observeCommand(t, &Command{Args: words, Dir: "/", Env: environment, Stdin: -1, Inherit: true})
 	if rep.Status != 0 {
 		t.Fatalf("%s: %s", script, rep.Err)
 	}

@@ -17,8 +17,8 @@ Where to begin:
 - ``memoize``: functions whose results are kept.
 - ``jitcache.native``: C, C++ and Cython. ``jitcache.cuda``: CUDA through NVRTC.
   ``jitcache.mpi``: one compile for an MPI job.
-- ``jitcache.adapters``: ``cuda_core``, ``cupy``, ``cute_dsl``, ``jax``, ``numba``,
-  ``torch``, ``triton``, ``underworld3`` and ``warp``, each in place of its
+- ``jitcache.adapters``: ``cuda_core``, ``cupy``, ``cute_dsl``, ``cutile``, ``jax``,
+  ``numba``, ``torch``, ``triton``, ``underworld3`` and ``warp``, each in place of its
   framework's cache.
 - ``python -m jitcache``, or ``jitcache``: the command.
 

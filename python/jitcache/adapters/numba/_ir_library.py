@@ -199,7 +199,7 @@ def _new_identity(library: Any) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def digests_of(library: Any) -> list[str] | None:
