@@ -46,6 +46,9 @@ _LEFT = (".bytes.", ".const.", "numba.dynamic.globals.")
 
 # A number that may have been drawn. Those that were are known, so others of this length stay.
 _DRAWN = re.compile(rf"(?<!\d)\d{{{DIGITS}}}(?!\d)|0x[0-9a-f]{{12}}|(?:(?<=_23)|(?<=#))[0-9a-f]{{12}}")
+# The same in a whole text. One pattern for all takes three times as long.
+_LONG, _HEX = re.compile(rf"\d{{{DIGITS}}}(?!\d)"), re.compile("0x[0-9a-f]{12}")
+_SHORT = re.compile("(_23|#)([0-9a-f]{12})")
 # The name of a global in IR, if it has an address in it, or the hash of what it names.
 _NAME = re.compile(
     r'@"([^"\n]*(?:0x[0-9a-f]{8,16}|numba\.dynamic\.globals\.|\.bytes\.-?\d|\.const\.pickle|\.kernel\.\d)[^"\n]*)"'
@@ -103,12 +106,16 @@ def given(modules: list[str]) -> Given:
     def of_drawn(found: re.Match[str]) -> str:
         return turn(found[0]) if found[0] in _drawn else found[0]
 
+    def of_short(found: re.Match[str]) -> str:
+        return found[1] + turn(found[2]) if found[2] in _drawn else found[0]
+
     def of_name(found: re.Match[str]) -> str:
         return _ADDRESS.sub(lambda m: turn(m[0]), found[0])
 
     text = _HASH.sub(r"\1", text)
     text = _FLAGS.sub(lambda m: m[1] + " ".join(sorted(m[2].split())) + " ", text)
-    plain = _NAME.sub(of_name, _DRAWN.sub(of_drawn, text))
+    plain = _SHORT.sub(of_short, _HEX.sub(of_drawn, _LONG.sub(of_drawn, text)))
+    plain = _NAME.sub(of_name, plain)
     found = (frozenset(n for name in form.findall(text) for n in numbers_in(name)) for form in (_DEFINED, _DECLARED))
     return Given(plain, tuple(turns), *found)
 
