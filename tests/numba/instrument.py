@@ -106,11 +106,7 @@ def take_out(what: str) -> None:
         _registered,
         _seen,
         _uses,
-        _versioned,
         _walk,
-        _warned,
-        _watch,
-        _world,
     )
 
     _code.OURS = (*_code.OURS, __file__)  # what stands here for a mechanism is no code of others
@@ -152,7 +148,7 @@ def take_out(what: str) -> None:
         _ir_library._name_of_link = lambda name: ""
     elif what == "others":
         _key.refuse = _record.refuse = lambda what: None
-        _record.refuse_warnings = lambda *given: None
+        _record.refuse_warnings = lambda given: None
     elif what == "records":
         take_out_records(_overloads, _record)
     elif what == "registered":
@@ -172,10 +168,6 @@ def take_out(what: str) -> None:
         _registered.Registrations.all = anew
     elif what == "run":
         _seen.Seen.ran = _seen.Seen.compile = lambda self, frame: None
-    elif what == "read":
-        _watch.READS.clear()
-        _versioned.readers.clear()
-        _watch._asked = lambda *_: None
     elif what == "versioned":
         walker._additions = lambda self, module, names, owner: None
         walker._is_added = lambda self, value, owner: False
@@ -213,17 +205,12 @@ def take_out(what: str) -> None:
         walker.kinds[_walk.Signature] = lambda self, value: self._value(list(value.args))
     elif what == "states":
         _walk.DUFunc._reduce_states = lambda self: {}
-    elif what == "world":
-        _world.Question.answer = lambda self: None
     elif what == "said":
         walker._said = lambda self, thing, attributes: None
     elif what == "class of a module":
         walker._class_of_module = lambda self, module: None
     elif what == "by text":
-        _walk._LOOK_BY_TEXT = _walk._MAKES_NAMES = frozenset()
-    elif what == "late":
-        value = _seen.Names.value
-        _seen.Names.value = lambda self, walker: b"" if self.module in _seen.late else value(self, walker)
+        _walk._MAKES_NAMES = frozenset()
     elif what == "given options":
         _walk.given_options = _hooks.given_options = lambda dispatcher: dispatcher.targetoptions
         _lookup.flags_for = emptied
@@ -309,11 +296,6 @@ def take_out(what: str) -> None:
     elif what == "whatever holds it":
         walker._plain_in = lambda self, module: None
         walker._looks_for = property(lambda self: (), lambda self, names: None)
-    elif what == "modules without a file":
-        imported = _seen.Seen.imported
-        _seen.Seen.imported = lambda self, m, names: imported(self, m, names) if getattr(m, "__file__", 0) else None
-    elif what == "opened":
-        _objects._is_opened = lambda value: False
     elif what == "locked":
         _objects._LOCK = None
     elif what == "logger":
@@ -328,34 +310,18 @@ def take_out(what: str) -> None:
         walker.kinds[_walk.WithContext] = lambda self, value: self._class(type(value))
     elif what == "lines":
         _objects._READS_CODE = frozenset()
-    elif what == "status":
-        _watch._ask_status = lambda path: None
-    elif what == "by number":
-        _watch.READS[:] = [read for read in _watch.READS if read[2] is not _watch._using_number]
     elif what == "put":
         _contexts.note_put = lambda kind, args: None
     elif what == "position":
         _registered._names_from = lambda order: set()
-    elif what == "memo":
-        walker._remembered = lambda self, memo: None
     elif what == "earlier states":
         _seen.Seen.require_same_states = lambda self: None
     elif what == "itself":
         _key._names_itself = lambda function, label: False
-    elif what == "given warnings":
-        _warned._counts = lambda of_all, message, category: False
     elif what == "whose class":
         _code._is_of_its_module = lambda cls: True
     elif what == "behind a name":
         walker._behind_name = lambda self, value: None
-    elif what == "other threads":
-        _watch.READS[:] = [read for read in _watch.READS if read[2] is not _watch._beginning]
-    elif what == "behind":
-        _watch.READS[:] = [read for read in _watch.READS if read[1] != "__getattribute__"]
-    elif what == "frames":
-        _watch._looks_around = lambda: False
-    elif what == "length":
-        _watch.READS[:] = [read for read in _watch.READS if read[1] != "__len__"]
     elif what == "lazy":
         _objects._is_plain_module = lambda module: isinstance(module, type(sys))
     elif what == "object mode":
@@ -368,8 +334,6 @@ def take_out(what: str) -> None:
         _seen.Seen.note_maker = lambda self, thing: None
     elif what == "types as made":
         _seen.Seen.note_types = lambda self, types: None
-    elif what == "said of callees":
-        walker._said_of = lambda self, met: None
     elif what == "plain typers":
         _key.plain_typers = list
     elif what == "made templates":
@@ -410,7 +374,7 @@ def chance(outside, code, known, refuse) -> None:
 
 
 def take_out_records(overloads, record) -> None:
-    overloads.record_of = lambda seen, walker, classes: (record.Record((), (), (), (), (), ()), {})
+    overloads.record_of = lambda seen, walker, classes: (record.Record((), (), (), ()), {})
 
 
 KEPT: list[object] = []

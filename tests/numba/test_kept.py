@@ -61,7 +61,7 @@ def others(name: str, what: str, user: str, without: str) -> Look:
     return Look(name, modules, ("d", "int64", "float64"), ("1", "1.5"), without, "import a; print(a.f(1.5))")
 
 
-def passed(name: str, c: str, look: str, argument: str = "it", without: str = "said of callees") -> Look:
+def passed(name: str, c: str, look: str, argument: str = "it", without: str = "others") -> Look:
     """Return an overload that looks at a function or a class by the type of an argument."""
     over = f"from numba.extending import overload\ndef h(it):\n    raise NotImplementedError\n@overload(h)\ndef over(it):\n    n = {look}\n    return lambda it: n"
     a = f"from c import it\nfrom o import h\n@numba.njit(cache=True)\ndef f(x):\n    return h({argument})"

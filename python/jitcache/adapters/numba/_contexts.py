@@ -16,7 +16,6 @@ from numba.core.typing.templates import AttributeTemplate, FunctionTemplate
 
 from ._code import versioned
 from ._registered import Registration, is_foreign, is_foreign_template, registrations
-from ._seen import here
 
 Method = Callable[..., Any]
 
@@ -72,16 +71,12 @@ _CONTEXTS = tuple(str(m.__file__) for m in (base, context, typeconv, castgraph, 
 
 def _is_put_by_others() -> bool:
     """Whether the method that asks was called, by way of Numba's own methods, by code that is not Numba's."""
-    before, here.quiet = here.quiet, True  # a look at a frame raises audit events
-    try:
-        frame: Any = sys._getframe(2)
-        while frame is not None and frame.f_code.co_filename in _CONTEXTS:
-            if frame.f_code in _INSTALLERS:
-                return False
-            frame = frame.f_back
-        return frame is not None and not versioned(frame.f_code.co_filename)
-    finally:
-        here.quiet = before
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename in _CONTEXTS:
+        if frame.f_code in _INSTALLERS:
+            return False
+        frame = frame.f_back
+    return frame is not None and not versioned(frame.f_code.co_filename)
 
 
 # Numba's methods that put what is in a registry, which is seen there.

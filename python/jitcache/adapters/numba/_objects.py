@@ -22,16 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 from numba.core import types
-from numba.core.dispatcher import Dispatcher
 from numba.core.typing.typeof import typeof_impl
 
 from jitcache._code import PLAIN
 from jitcache._dependency_walk import DependencyWalker, below, hides_state, text_of, told
 from jitcache._module_files import content_of_module, has_file
 
-from . import _memos
 from ._code import HEAP, Unkeyable, lines_of, pin, versioned, versioned_class, versioned_module
-from ._options import set_on
 from ._others import is_run, may_run
 
 if TYPE_CHECKING:
@@ -152,8 +149,6 @@ class ObjectWalker(DependencyWalker):
     def __init__(self) -> None:
         super().__init__()
         self.classes: dict[str, type] = {}
-        self.met: list[Any] = []  # functions and classes that are described as Numba looks at them, not as Python may
-        self.ask: Callable[[Any], None] = lambda _: None  # told of each memo that Python code may ask
         self.code_of_others = ""  # what the walk met whose code Numba may run when it meets that, too
         self._runs = False  # whether Python runs the code that uses the values, rather than Numba compiling it
         self._looks_for: tuple[str, ...] = ()  # names in the code that Python runs, from the outside in
@@ -202,10 +197,8 @@ class ObjectWalker(DependencyWalker):
             return
         if isinstance(getattr(cls, "class_type", None), types.ClassType):
             raise Unkeyable("jitclass", cls)
-        if not self._runs:
-            self.met.append(cls)
-            if may_run(cls):
-                self._note_others(cls)
+        if not self._runs and may_run(cls):
+            self._note_others(cls)
         name = pin(cls)
         if name and self.classes.setdefault(name.partition("#")[0], cls) is not cls:
             raise Unkeyable("two classes of one name", cls)
@@ -258,39 +251,16 @@ class ObjectWalker(DependencyWalker):
                 if part in space:
                     self._annotation(part, space[part], thing.__module__)
 
-    def said_of(self, met: list[Any], names: tuple[str, ...]) -> bytes:
-        """Return as bytes what Python code with ``names`` in it may ask of what another walk has met."""
-        self._runs = True
-        self._looks_for = names
-        return self._within(self._said_of, met)
-
-    def _said_of(self, met: list[Any]) -> None:
-        for thing in met:
-            if isinstance(thing, Dispatcher):
-                self._or_file(set_on(thing), thing.py_func.__module__)
-            elif isinstance(thing, type):
-                self._said(thing, vars(thing))
-            else:
-                self._lines(thing, ())
-                self._said(thing, {"__annotations__": getattr(thing, "__annotations__", None)})
-
     def _annotation(self, name: str, annotation: Any, module: Any) -> None:
         self._put("annotation", f"{name} {_ADDRESS.sub('', repr(annotation))}".encode())
         if isinstance(annotation, type) and not versioned_class(annotation):
             self._or_file(annotation, module)
 
     def _memoised(self, value: Any) -> None:
-        """Put a memoised function, its file, and the results that it remembers."""
+        """Put a memoised function, and its file."""
         self._put("memoised")
         self._value(value.__wrapped__)
         self._file(value.__module__, value)
-        if self._runs and not versioned(getattr(getattr(value.__wrapped__, "__code__", None), "co_filename", "")):
-            self._remembered(value)
-
-    def _remembered(self, memo: Any) -> None:
-        self.ask(memo)
-        if not self._again(memo):
-            self._value(_memos.before(memo))
 
     def _reference(self, value: weakref.ReferenceType[Any]) -> None:
         """Put what a weak reference refers to."""

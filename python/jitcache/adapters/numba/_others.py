@@ -82,10 +82,10 @@ def in_every_compile() -> Any:
     return next((one for one in heard if not versioned_class(type(one))), None)
 
 
-def refuse_warnings(*given: str) -> None:
+def refuse_warnings(given: str) -> None:
     """Raise Unkeyable for a compile that gave a warning: Numba gives it in each process, where filters may differ."""
-    for text in filter(None, given):
-        raise Unkeyable("warning", text)
+    if given:
+        raise Unkeyable("warning", given)
 
 
 def refuse(what: object) -> None:

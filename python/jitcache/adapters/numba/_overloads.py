@@ -38,7 +38,6 @@ from ._record import MOST, dump, load, record_of
 from ._seen import Seen, current, making
 from ._verify import ATTRIBUTE, kept_digests, verification
 from ._walk import Walker
-from ._warned import warn_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,9 +188,6 @@ class Overloads:
         if made is not None and lookup.seen is not None:
             made.add(lookup.seen)
             made.note_state(self._function, lookup.parts.state)
-        if lookup.seen is not None and lookup.seen.warnings:
-            callees = [dispatcher.py_func for dispatcher in lookup.parts.walker.dispatchers]
-            warn_again(lookup.seen.warnings, self._function, callees)
         _cache_log("[cache] index loaded from %r", lookup.parts.name)
         _cache_log("[cache] data loaded from %r", lookup.parts.name)
         return result

@@ -11,17 +11,16 @@ import marshal
 import types as pytypes
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jitcache._module_files import content, content_of_module
+from jitcache._module_files import content_of_module
 
 from ._code import Unkeyable, codes_in, number_of
 from ._others import refuse, refuse_warnings
 from ._registered import describe, registrations, written
-from ._seen import Names, Seen, Warned, require_as_made
+from ._seen import Names, Seen, require_as_made
 from ._walk import Walker
-from ._world import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ._registered import Registration
 
@@ -33,11 +32,9 @@ class Record(NamedTuple):
     """What a compile looked at, without the state of it."""
 
     asked: tuple[tuple[str, tuple[str, ...]], ...]
-    files: tuple[str, ...]
+    files: tuple[str, ...]  # the modules of compiled functions that are described by nothing else
     names: tuple[Names, ...]
-    world: tuple[Question, ...]
     classes: tuple[str, ...]  # the pinned classes in pickles in the code
-    warnings: tuple[Warned, ...]  # that the compile showed, and that a hit shows again
 
     def look(self, walker: Walker) -> tuple[dict[str, Any], Seen, list[Registration]]:
         """Return the present state of what the record names: as components of a key, as Seen, and what is registered.
@@ -46,10 +43,7 @@ class Record(NamedTuple):
         """
         seen = Seen()
         seen.asked = {name: set(about) for name, about in self.asked}
-        seen.files = dict.fromkeys(self.files)
-        seen.world = {question: question.answer() for question in self.world}
         seen.names = {label: label.value(Walker()) for label in self.names}
-        seen.warnings = dict.fromkeys(self.warnings)
         found = registrations.counting(seen.asked)
         seen.registered = len(registrations.all())
         return _components(self, seen, found, walker), seen, found
@@ -78,16 +72,10 @@ def _components(record: Record, seen: Seen, found: list[Registration], walker: W
     out: dict[str, Any] = {}
     if found:
         out["registered"] = describe(found, Walker())
-    for path in record.files:
-        out[f"file {path}"] = content(path) if path.startswith("/") else content_of_module(path)
+    for name in record.files:
+        out[f"file {name}"] = content_of_module(name)
     for label in record.names:
-        out[f"{'names' if label.runs else 'constants'} of {label.module}: {' '.join(label.names)}"] = seen.names[label]
-    for question, answer in seen.world.items():
-        out[str(question)] = answer
-    run = [label for label in record.names if label.runs]
-    if run or found:
-        names = tuple(dict.fromkeys(name for label in run for name in label.names))
-        out["said"] = Walker().said_of(walker.met, names)
+        out[f"constants of {label.module}: {' '.join(label.names)}"] = seen.names[label]
     if record.classes:
         out["classes"] = [number_of(walker.classes[name]) for name in record.classes]
     return out
@@ -102,44 +90,33 @@ def record_of(seen: Seen, walker: Walker, classes: list[str]) -> tuple[Record, d
     if seen.refused:
         raise Unkeyable(*seen.refused)
     refuse(seen.others)
-    refuse_warnings(seen.warned, *(one.text for one in seen.warnings))
+    refuse_warnings(seen.warned)
     described = {inner for code in walker.codes for inner in codes_in(code)}
-    files, names, homeless = set(seen.files), {n for n in seen.names if n.runs}, set(seen.codes)
+    files: set[str] = set()
+    names: set[Names] = set()
+    homeless: set[pytypes.CodeType] = set()
     for code, module in seen.compiled.items():
         if code in described:
             continue
-        label = next((n for n in seen.names if n.module == module and not n.runs), None)
         if not module:
             homeless.add(code)
-        elif label is not None:
-            names.update(n for n in seen.names if n.module == module and not n.runs)
+        else:
+            names.update(n for n in seen.names if n.module == module)
             files.add(module)
-    record = Record(
-        tuple(sorted((name, tuple(sorted(about))) for name, about in seen.asked.items())),
-        tuple(sorted(files)),
-        tuple(sorted(names)),
-        tuple(sorted(seen.world)),
-        tuple(sorted(classes)),
-        tuple(seen.warnings),
-    )
+    asked = tuple(sorted((name, tuple(sorted(about))) for name, about in seen.asked.items()))
+    record = Record(asked, tuple(sorted(files)), tuple(sorted(names)), tuple(sorted(classes)))
     components, now, _ = record.look(walker)
-    _require_unchanged(seen, now, components)
+    _require_unchanged(seen, now)
     seen.require_same_states()
-    _require_described(homeless - described, seen)
+    _require_described(homeless, seen)
     return record, components
 
 
-def _require_unchanged(seen: Seen, now: Seen, components: Mapping[str, Any]) -> None:
+def _require_unchanged(seen: Seen, now: Seen) -> None:
     """Raise Unkeyable if something has changed since this compile, or the compile of a callee, looked at it."""
     for label, value in seen.names.items():
         if (now.names[label] if label in now.names else label.value(Walker())) != value:
             raise Unkeyable("changed while it was compiled", f"names of {label.module}")
-    for path, was in seen.files.items():
-        if was is not None and components[f"file {path}"] != was:
-            raise Unkeyable("changed while it was compiled", path)
-    for question, answer in seen.world.items():
-        if now.world[question] != answer:
-            raise Unkeyable("changed while it was compiled", question)
 
 
 def _require_described(codes: set[Any], seen: Seen) -> None:
@@ -155,15 +132,7 @@ def _require_described(codes: set[Any], seen: Seen) -> None:
 
 def dump(records: list[Record]) -> bytes:
     """Return records as bytes."""
-    return marshal.dumps(
-        [
-            (
-                *(r.asked, r.files, tuple(map(tuple, r.names)), tuple(map(tuple, r.world)), r.classes),
-                tuple(map(tuple, r.warnings)),
-            )
-            for r in records
-        ]
-    )
+    return marshal.dumps([(r.asked, r.files, tuple(map(tuple, r.names)), r.classes) for r in records])
 
 
 def load(data: bytes | None) -> list[Record]:
@@ -171,12 +140,7 @@ def load(data: bytes | None) -> list[Record]:
     if data is None:
         return []
     try:
-        return [
-            Record(
-                *(asked, files, tuple(Names(*n) for n in names), tuple(Question(*q) for q in world), classes),
-                tuple(Warned(*w) for w in warned),
-            )
-            for asked, files, names, world, classes, warned in marshal.loads(data)  # noqa: S302 - as trusted as the pickles in entries
-        ]
+        rows = marshal.loads(data)  # noqa: S302 - as trusted as the pickles in entries
+        return [Record(asked, files, tuple(Names(*n) for n in names), classes) for asked, files, names, classes in rows]
     except (ValueError, EOFError, TypeError):
         return []

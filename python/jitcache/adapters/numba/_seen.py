@@ -7,7 +7,6 @@ thing that is made, and counts for everything that uses the thing later.
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import types as pytypes
@@ -17,10 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numba.core.types import Type
 
-from jitcache._module_files import content, file_of, has_file
+from jitcache._module_files import has_file
 
-from . import _memos
-from ._code import Unkeyable, code_of, versioned, versioned_class, versioned_module
+from ._code import Unkeyable, code_of, versioned_class, versioned_module
 from ._key import state_of
 from ._others import is_of_numba
 from ._registered import registrations
@@ -29,48 +27,19 @@ from ._walk import Walker
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ._world import Question
-
-#: The modules that were imported first by a compile, with what their names meant at the end of that compile. A later
-#: compile that uses its results does not see the import.
-late: dict[str, dict[Names, bytes]] = {}
-
-
-_NOT_IMPORTED = b"not imported"
-
 
 class Names(NamedTuple):
-    """Names that code looks up among a module's globals. If Python ``runs`` the code, it may look up others too."""
+    """Names that code which Numba compiles looks up among a module's globals."""
 
     module: str
     names: tuple[str, ...]
-    runs: bool
 
     def value(self, walker: Walker) -> bytes:
         """Return as bytes what the names mean now. Raises Unkeyable."""
         found = sys.modules.get(self.module)
-        if found is None:
-            return _NOT_IMPORTED
-        if isinstance(found, pytypes.ModuleType):
-            now = walker.names(found.__dict__, self.names, runs=self.runs)
-        else:
-            now = walker.held(found, self.names)
-        first = late.get(self.module)
-        if first is None:
-            return now
-        if self.module in here.importing:
-            first[self] = now
-        return _NOT_IMPORTED if first.get(self) == now else now
-
-
-class Warned(NamedTuple):
-    """A warning: the name of its class, its text, and where it points to. None for a module that is not known."""
-
-    category: str
-    text: str
-    file: str
-    line: int
-    module: str | None
+        if not isinstance(found, pytypes.ModuleType):
+            raise Unkeyable("no file", f"{self.module} is not where modules are")
+        return walker.names(found.__dict__, self.names)
 
 
 def names_in(code: pytypes.CodeType) -> tuple[str, ...]:
@@ -84,20 +53,15 @@ class Seen:
 
     def __init__(self) -> None:
         self.asked: dict[str, set[str]] = {}
-        self.files: dict[str, bytes | None] = {}  # names of modules, and paths of files with their content
         self.names: dict[Names, bytes] = {}
         self.compiled: dict[pytypes.CodeType, str] = {}  # code that Numba compiled, with its module's name
-        self.world: dict[Question, str | None] = {}  # what was asked about the world outside, with the answers
-        self.codes: set[pytypes.CodeType] = set()  # code that Python ran and that has no file
         self.described: set[pytypes.CodeType] = set()  # code that is described by value in names
         # The state of each function when it was compiled, or when Numba made a thing from it, which may be before.
         self.states: dict[weakref.ref[Any], bytes | None] = {}
-        self.warnings: dict[Warned, None] = {}  # those that were given
-        self.warned = ""  # a warning that Numba caught, to give it at the end of an outer compile
+        self.warned = ""  # the text of a warning that was given, "" if there was none
         self.refused: tuple[str, str] | None = None
         self.others = ""  # code of others that Python ran, "" if there was none
         self.registered = 0  # how many registrations there were at the last look
-        self._ran: dict[int, pytypes.CodeType] = {}  # by id, because the hash of a code object is slow
 
     def refuse(self, reason: str, what: object = "") -> None:
         """Note why the result must not be kept; the first reason stays."""
@@ -115,14 +79,10 @@ class Seen:
         """Add what a used thing depends on."""
         for name, about in other.asked.items():
             self.asked.setdefault(name, set()).update(about)
-        self._agree(self.files, other.files)
         self._agree(self.names, other.names)
-        self._agree(self.world, other.world)
         self._agree(self.states, other.states)
-        self.codes |= other.codes
         self.described |= other.described
         self.compiled.update(other.compiled)
-        self.warnings.update(other.warnings)
         self.refused = self.refused or other.refused
         self.inherit(other)
         # What was registered after the thing was made is not in it, but would count if it were made now.
@@ -133,16 +93,9 @@ class Seen:
             self.refuse("error", f"{type(e).__name__}: {e}")
 
     def inherit(self, other: Seen) -> None:
-        """Note that code of others ran to make a thing that is used."""
+        """Note that code of others ran, or a warning was given, to make a thing that is used."""
         self.others = self.others or other.others
         self.warned = self.warned or other.warned
-
-    def end_memos(self) -> None:
-        """Note which results of memoised functions were made meanwhile."""
-        try:
-            _memos.end()
-        except Exception as e:  # noqa: BLE001 - a cache never fails the program
-            self.refuse("error", f"{type(e).__name__}: {e}")
 
     def note_registered(self) -> None:
         """Note how many registrations there are: those up to here that count were looked at."""
@@ -159,38 +112,17 @@ class Seen:
     # -- what is seen
 
     def ran(self, frame: pytypes.FrameType) -> None:
-        """Note code that Python begins to run."""
+        """Note code that Python begins to run, if it is of others."""
         code, space = frame.f_code, frame.f_globals
-        if id(code) in self._ran:
-            return
-        self._ran[id(code)] = code
-        if "__subclasses__" in code.co_names:
-            self.refuse("subclasses", code.co_name)
         name = space.get("__name__")
-        module = sys.modules.get(name) if isinstance(name, str) else None
-        ours = module is not None and module.__dict__ is space and not versioned_module(module)
-        path = code.co_filename
-        if not has_file(path):
-            caller = frame.f_back
+        if not has_file(code.co_filename):
             if not space.get("__builtins__", True):
                 return  # code of named tuples, which has no builtins and can reach nothing
-            # Numba and Python also run code that they have generated.
-            if ours or caller is None or not versioned(caller.f_code.co_filename):
-                self.codes.add(code)
+            module = sys.modules.get(name) if isinstance(name, str) else None
             is_numba_s = module is not None and module.__dict__ is space and versioned_module(module)  # a dataclass's
-            if not is_numba_s and not is_of_numba(frame):
-                self.run_others(f"{name}.{code.co_name}")
-        else:
-            self.run_others(f"{name}.{code.co_name}")
-            if ours and _same(file_of(module), path):
-                self.files[str(name)] = None
-            else:
-                self.read(path, imported=True)
-        if ours and code.co_name == "<module>":
-            late[str(name)] = {}
-            here.importing.add(str(name))
-        if ours:
-            self._look(Names(str(name), names_in(code), True))
+            if is_numba_s or is_of_numba(frame):
+                return
+        self.run_others(f"{name}.{code.co_name}")
 
     def note_state(self, function: pytypes.FunctionType, state: bytes | None) -> None:
         """Note the state in which a function was compiled or loaded."""
@@ -235,7 +167,7 @@ class Seen:
         module = sys.modules.get(name) if isinstance(name, str) else None
         if module is not None and module.__dict__ is function.__globals__:
             self.compiled[code] = str(name)
-            self._look(Names(str(name), names_in(code), False))
+            self._look(Names(str(name), names_in(code)))
         else:
             self.compiled[code] = ""
 
@@ -243,40 +175,12 @@ class Seen:
         if label not in self.names:
             try:
                 walker = Walker()
-                walker.ask = lambda memo: _memos.ask(memo, self)
                 self.names[label] = label.value(walker)
                 self.described |= walker.codes
-                if walker.code_of_others and not label.runs:
+                if walker.code_of_others:
                     self.run_others(walker.code_of_others)
             except Exception as e:  # noqa: BLE001 - a cache never fails the program
                 self.refuse(getattr(e, "reason", "error"), f"{label.module}: {type(e).__name__}: {e}")
-
-    def imported(self, module: Any, names: tuple[str, ...]) -> None:
-        """Note that code imports a module, or an object in its place, and may look up ``names`` in it."""
-        is_module = isinstance(module, pytypes.ModuleType)
-        if is_module and versioned_module(module):
-            return
-        name = module.__name__ if is_module else None
-        if name is None or sys.modules.get(name) is not module:
-            name = next((n for n, m in list(sys.modules.items()) if m is module), None)
-        if name is None:
-            self.refuse("no file", f"{module} is not where modules are")
-            return
-        path = file_of(module) if is_module else None
-        if path is not None and has_file(path):
-            self.files[name] = None
-        self._look(Names(name, names, True))
-
-    def ask_world(self, question: Question) -> None:
-        """Note a question about the world outside, with the answer."""
-        self.world[question] = question.answer()
-
-    def read(self, path: str, *, imported: bool = False) -> None:
-        """Note that a file was read, or was imported earlier."""
-        try:
-            self.files[os.path.abspath(path)] = content(os.path.abspath(path), imported=imported)
-        except Unkeyable as e:
-            self.refuse(e.reason, e)
 
 
 def state_now(thing: Any) -> bytes | None:
@@ -301,10 +205,6 @@ def _types_in(value: Any, found: list[Any]) -> list[Any]:
     return found
 
 
-def _same(one: str | None, other: str) -> bool:
-    return one is not None and os.path.abspath(one).rpartition(".")[0] == os.path.abspath(other).rpartition(".")[0]
-
-
 class _Here(threading.local):
     def __init__(self) -> None:
         self.open: list[Seen] = []
@@ -312,7 +212,6 @@ class _Here(threading.local):
         self.quiet = False  # this thread runs code of ours, which is not noted
         self.catching: Any = None  # Python's filters of warnings, while Numba catches these to give them later
         self.won: Any = None  # the template that typed the last call
-        self.importing: set[str] = set()  # the modules that the present compile imports first
         # The states of functions at the first look of the present compile. They do not change during it: before it
         # stores something, it looks whether the function that it was asked for has the same state again.
         self.states: dict[weakref.ref[Any], bytes | None] = {}
@@ -340,9 +239,7 @@ def making(thing: Any = None, how: Any = None) -> Iterator[Seen]:
         here.open.pop()
         outer = current()
         if outer is None:
-            here.importing.clear()
             here.states.clear()
-            seen.end_memos()
         seen.note_registered()
         if thing is not None:
             known = _made.setdefault(thing, {})

@@ -18,17 +18,13 @@ from numba.core.dispatcher import Dispatcher
 
 from jitcache._code import PLAIN
 
-from ._code import Unkeyable, pack, versioned, versioned_class, versioned_module
+from ._code import pack, versioned, versioned_class, versioned_module
 from ._data import DataWalker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BUILTINS = vars(builtins)
-
-#: Python's functions that read from outside. They are watched by replacements where code normally looks them up;
-#: a call under another name is not seen.
-readers: list[Any] = []
 
 
 def put_instead(function: Any, own: Any) -> None:
@@ -113,8 +109,3 @@ class VersionedWalker(DataWalker):
         if isinstance(function, pytypes.FunctionType):
             return not versioned(function.__code__.co_filename)
         return not versioned_class(value if isinstance(value, type) else type(value))
-
-    def _refuse_reader(self, value: Any) -> None:
-        """Refuse a reader that code has under a name of its own, where its calls are not seen."""
-        if self._runs and any(value is reader for reader in readers):
-            raise Unkeyable("file", f"{own_name(value)} under another name")

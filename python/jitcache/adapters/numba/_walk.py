@@ -17,7 +17,6 @@ import functools
 import inspect
 import logging
 import re
-import sys
 import types as pytypes
 import weakref
 from typing import Any, Callable, ClassVar
@@ -41,12 +40,10 @@ from ._code import Unkeyable, code_of, own_locals, pack, versioned, versioned_cl
 from ._data import DataWalker
 from ._objects import are_typed
 from ._options import given_options
-from ._versioned import BUILTINS, VersionedWalker, original
+from ._versioned import VersionedWalker, original
 
 _ADDRESS = re.compile("0x[0-9a-f]{4}")
 
-# Code that mentions one of these may look up any name of its own module.
-_LOOK_BY_TEXT = frozenset(("__dict__", "eval", "exec", "globals", "modules", "vars"))
 # Code that mentions this may compute a name, and look it up in any module.
 _MAKES_NAMES = frozenset(("getattr",))
 # The bytes of those types whose description does not depend on what the walk met before, for code that Numba compiles.
@@ -102,8 +99,6 @@ class Walker(VersionedWalker):
         return out
 
     def _note_namespace(self, function: Any) -> None:
-        if not self._runs:
-            self.met.append(function)
         name, space = function.__globals__.get("__name__"), function.__globals__
         if self.namespaces.setdefault(name, space) is not space:
             self.namespaces[name] = None
@@ -137,37 +132,16 @@ class Walker(VersionedWalker):
             else:
                 self._value(part)
 
-    def held(self, value: Any, names: tuple[str, ...]) -> bytes:
-        """Return an object in the place of a module as bytes. Python code may look up ``names`` in it."""
-        self._runs = True
-        self._looks_for = names
-        return self.describe(value)
-
-    def names(self, space: dict[str, Any], names: tuple[str, ...], *, runs: bool) -> bytes:
-        """Return as bytes what names mean in the globals of code, which Python ``runs`` or else Numba compiles."""
+    def names(self, space: dict[str, Any], names: tuple[str, ...]) -> bytes:
+        """Return as bytes what names mean in the globals of code that Numba compiles."""
         self._where = space.get("__name__")
-        self._runs = runs
-        self._looks_for = names if runs else ()
-        return self._within(self._names, space, names, runs)
+        return self._within(self._names, space, names)
 
-    def _names(self, space: dict[str, Any], names: tuple[str, ...], runs: bool) -> None:
-        module = sys.modules.get(str(self._where))
-        if runs and module is not None and not _LOOK_BY_TEXT.isdisjoint(names):
-            self._ran_module(module, names)
+    def _names(self, space: dict[str, Any], names: tuple[str, ...]) -> None:
         for name in names:
             if name in space:
                 self._put(f"global {name}")
-                value = space[name]
-                if runs and isinstance(value, pytypes.ModuleType):
-                    self._ran_module(value, names)
-                else:
-                    self._value(value, names)
-            elif name in BUILTINS and runs:
-                if self._is_added(BUILTINS[name], "builtins"):
-                    self._value(BUILTINS[name], names)
-                for label, value, _ in self._replaced(name):
-                    self._put(label)
-                    self._value(value)
+                self._value(space[name], names)
 
     def _ran_module(self, module: pytypes.ModuleType, names: tuple[str, ...]) -> None:
         """Put a module that Python code looks into, perhaps by computed names: its file, and its plain values."""
@@ -230,7 +204,6 @@ class Walker(VersionedWalker):
             self._value(own)
             return
         if versioned(function.__code__.co_filename):
-            self._refuse_reader(function)
             self._put("function", f"{function.__module__}.{function.__qualname__}".encode())
             if function.__closure__ and not self._again(function):
                 where, self._where = self._where, function.__module__
@@ -277,7 +250,6 @@ class Walker(VersionedWalker):
         if self._again(dispatcher):
             return
         self.dispatchers.append(dispatcher)
-        self.met.append(dispatcher)
         self._put("jitted", type(dispatcher).__qualname__.encode())
         self._class_of_dispatcher(type(dispatcher))
         self._value(given_options(dispatcher))
@@ -341,7 +313,6 @@ class Walker(VersionedWalker):
                 self._value(read.value, (*names, *texts))
 
     def _builtin(self, value: Any) -> None:
-        self._refuse_reader(value)
         owner = value.__self__
         self._in_c(owner.__module__ if isinstance(owner, type) else value.__module__)
         if owner is not None and not isinstance(owner, (pytypes.ModuleType, type)):
