@@ -188,25 +188,52 @@ func usage(cmd *ffcli.Command) string {
 	if cmd.LongHelp != "" {
 		fmt.Fprintf(&b, "\n%s\n", cmd.LongHelp)
 	}
-	if len(cmd.Subcommands) > 0 {
-		b.WriteString("\ncommands:\n")
-		for _, sub := range cmd.Subcommands {
-			fmt.Fprintf(&b, "  %-11s %s\n", sub.Name, sub.ShortHelp)
-		}
+	var rows [][2]string
+	for _, sub := range cmd.Subcommands {
+		rows = append(rows, [2]string{sub.Name, sub.ShortHelp})
 	}
-	first := true
+	columns(&b, "commands", rows)
+	rows = nil
 	cmd.FlagSet.VisitAll(func(f *flag.Flag) {
-		if first {
-			b.WriteString("\nflags:\n")
-			first = false
-		}
 		value, text := flag.UnquoteUsage(f)
-		if value != "" {
+		switch {
+		case value == "":
+		case takesNext(f, ""):
 			value = " " + value
+		default: // as in -json=FILE
+			value = "[=" + value + "]"
 		}
-		fmt.Fprintf(&b, "  -%-18s %s\n", f.Name+value, text)
+		rows = append(rows, [2]string{"-" + f.Name + value, text})
 	})
+	columns(&b, "flags", rows)
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// helpWidth is how many columns the manual of a command takes.
+const helpWidth = 90
+
+// columns prints a heading and two columns. The lines of the right one are filled with words.
+func columns(b *strings.Builder, heading string, rows [][2]string) {
+	if len(rows) == 0 {
+		return
+	}
+	left := 0
+	for _, row := range rows {
+		left = max(left, len(row[0]))
+	}
+	fmt.Fprintf(b, "\n%s:\n", heading)
+	for _, row := range rows {
+		line := fmt.Sprintf("  %-*s ", left, row[0])
+		begun := len(line)
+		for _, word := range strings.Fields(row[1]) {
+			if len(line)+1+len(word) > helpWidth && len(line) > begun {
+				b.WriteString(line + "\n")
+				line = strings.Repeat(" ", begun)
+			}
+			line += " " + word
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
 }
 
 func (c *command) flags(name string) *flag.FlagSet {

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -443,6 +444,50 @@ func TestNamesOfCommandsAreThoseThatThereAre(t *testing.T) {
 	for _, word := range []string{"", "st", "stats report", "gcc", "-json"} {
 		if IsCommand(word) {
 			t.Errorf("%q is a command", word)
+		}
+	}
+}
+
+func TestManualOfRunHasAllThatItObeysAndPointsToNoPage(t *testing.T) {
+	u := newAccount(t)
+	out := u.ok("run", "-h")
+	for _, word := range []string{
+		"-base-dir PATH", "-json[=FILE]", "-map OPTION", "-placeholder NAME=PATH", "-withhold NAMES", "JITCACHE_BASE_DIR", "JITCACHE_RUN_JSON",
+		"JITCACHE_MAP", "JITCACHE_PLACEHOLDER", "JITCACHE_WITHHOLD", "JITCACHE_LOG=miss", "JITCACHE=0", "JITCACHE=refresh", "jitcache.toml",
+	} {
+		if !strings.Contains(out, word) {
+			t.Errorf("the manual has no %s", word)
+		}
+	}
+	if strings.Contains(out, "docs/") {
+		t.Error("a wheel has no docs")
+	}
+}
+
+func TestManualsAreInColumns(t *testing.T) {
+	u := newAccount(t)
+	begins := regexp.MustCompile(`^  (-?\S+(?: \S+)?)  +\S`)
+	for _, name := range append([]string{""}, commandNames...) {
+		if name == "help" || name == "complete" || name == "bundle" {
+			continue
+		}
+		out := u.ok(strings.Fields("help " + name)...)
+		for _, heading := range []string{"commands", "flags"} {
+			_, table, _ := strings.Cut(out, "\n"+heading+":\n")
+			table, _, _ = strings.Cut(table, "\n\n")
+			column := 0
+			for l := range strings.Lines(table) {
+				if len(l) > helpWidth+1 {
+					t.Errorf("%s: a line has %d columns: %s", name, len(l), l)
+				}
+				at := len(l) - len(strings.TrimLeft(l, " "))
+				if m := begins.FindStringIndex(l); m != nil {
+					at = m[1] - 1
+				}
+				if column = cmp.Or(column, at); at != column {
+					t.Errorf("%s: %d is not column %d: %s", name, at, column, l)
+				}
+			}
 		}
 	}
 }

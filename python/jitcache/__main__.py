@@ -58,6 +58,17 @@ def _runs(path: str) -> bool:
         return False
 
 
+_HELP = """
+python -m jitcache also prints, of a wheel:
+  --cflags        flags for compiling against the headers
+  --libs          flags for linking with the library, and for finding it when the program runs
+  --cmakedir      folder for cmake -Djitcache_DIR=...
+  --pkgconfigdir  folder for PKG_CONFIG_PATH
+  --includedir    folder of the headers, which are the manual of C and C++
+  --libdir        folder of the library
+help(jitcache) is the manual of the package, and of its adapters."""
+
+
 def main() -> int:
     """Replace this process by the command with ``sys.argv``; return the exit status if that is not done."""
     if len(sys.argv) > 1 and {*_FOLDERS, *_FLAGS} >= set(sys.argv[1:]):
@@ -68,9 +79,13 @@ def main() -> int:
         return 1
     sys.stdout.flush()
     args = ["jitcache", *sys.argv[1:]]
-    if "doctor" not in args or {"-json", "--json"} & set(args):
+    helps = sys.argv[1:] in (["help"], ["-h"], ["-help"], ["--help"])
+    if not helps and ("doctor" not in args or {"-json", "--json"} & set(args)):
         os.execv(path, args)  # noqa: S606
     status = subprocess.run(args, executable=path, check=False).returncode  # noqa: S603
+    if helps:
+        print(_HELP)
+        return status
     _print_unloaded()
     _print_uncovered()
     return status

@@ -8,12 +8,13 @@ import sys
 from _thread import _local
 
 from . import _ffi, _library
+from ._compiling import Compiling
 from ._key import checked_key
 from ._maintenance import Maintained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Mapping
     from types import ModuleType, TracebackType
     from typing import Any, Callable, TypeVar, overload
 
@@ -33,7 +34,7 @@ _byref = ctypes.byref
 _void_p = ctypes.c_void_p
 
 
-class Cache(Maintained):
+class Cache(Compiling, Maintained):
     """A compile cache: in this process's memory, and in a directory that all processes share.
 
     ``directory``: where entries are kept; default ``$JITCACHE_DIR``, else
@@ -332,90 +333,6 @@ class Cache(Maintained):
         if views is not None and ticket is not None:
             views.keep(ticket, key, view, blob.kind())
         return Lease(self, key, kind, data=view.tobytes(), blob=blob)
-
-    def get_or_compile(
-        self,
-        key: Key,
-        fn: Callable[[], Any],
-        *,
-        attributes: Mapping[str, Any] | None = None,
-        kind: str = "generic",
-        timeout: float | None = None,
-    ) -> bytes:
-        """Return the entry's bytes, compiling them with ``fn()`` if they are missing.
-
-        ``fn`` returns bytes or anything with the buffer protocol. However many
-        threads and processes ask at once, one compiles, and the others wait as in
-        ``acquire``; ``timeout`` is in seconds. An exception of ``fn`` reaches its
-        caller unchanged, and the next in line compiles. ``attributes`` and ``kind``
-        are those of ``put``.
-        """
-        views = self._views
-        if views is not None:
-            view = views.get(checked_key(key))
-            if view is not None:
-                return view.tobytes()
-        data = self._compiled(key, fn, attributes, kind, timeout).data
-        assert data is not None
-        return data
-
-    async def aget_or_compile(
-        self,
-        key: Key,
-        fn: Callable[[], Any] | Callable[[], Awaitable[Any]],
-        *,
-        attributes: Mapping[str, Any] | None = None,
-        kind: str = "generic",
-        timeout: float | None = None,
-    ) -> bytes:
-        """As ``get_or_compile``, for coroutines: nothing blocks the loop, and ``fn`` may be a coroutine function.
-
-        Of the coroutines of a process that ask for one key at once, one compiles;
-        other processes wait as always. A coroutine function runs in this loop. Any
-        other function runs in a thread without a loop, in a copy of the caller's
-        context. An exception of ``fn`` reaches every coroutine that waits for it.
-        If all of them are cancelled, the wait ends and the lease is given up: a
-        coroutine is cancelled too, while a thread cannot be stopped, and its result
-        is still stored. ``fn`` may ask for other keys; where two compiles of this loop
-        would wait for each other, one compiles without waiting.
-        """
-        from ._tasks import Ask, compiled
-
-        views = self._views
-        if views is not None:
-            view = views.get(checked_key(key))
-            if view is not None:
-                return view.tobytes()
-        data, why = await compiled(
-            Ask(self, lambda: self.last_reason, self._acquire, checked_key(key), fn, attributes, kind, timeout)
-        )
-        if why is not None:
-            self._note_store(not why, why)
-        return data
-
-    def entry_or_compile(
-        self,
-        key: Key,
-        fn: Callable[[], Any],
-        *,
-        attributes: Mapping[str, Any] | None = None,
-        kind: str = "generic",
-        timeout: float | None = None,
-    ) -> Entry:
-        """As ``get_or_compile``, but return an Entry, for example to use its ``path``.
-
-        It returns an Entry even if nothing could be stored.
-        """
-        return self._compiled(key, fn, attributes, kind, timeout).entry()
-
-    def _compiled(
-        self, key: Key, fn: Callable[[], Any], attributes: Mapping[str, Any] | None, kind: str, timeout: float | None
-    ) -> Lease:
-        """Look up or compile; return the lease, which has ended and has the bytes."""
-        with self.acquire(key, timeout, kind=kind) as lease:
-            if lease.data is None:
-                lease.commit(fn(), attributes=attributes)
-            return lease
 
     def close(self) -> None:
         """Write the counters and close the cache. May be called more than once.

@@ -37,7 +37,7 @@ class Ask(NamedTuple):
     last_reason: Callable[[], str]  # Cache.last_reason, for the thread that calls it
     acquire: Acquire
     key: Key
-    fn: Callable[[], Any]
+    compile: Callable[[], Any]
     attributes: Mapping[str, Any] | None
     kind: str
     timeout: float | None
@@ -151,7 +151,7 @@ class _Holder:
             with ask.acquire(ask.key, ask.timeout, ask.kind, self._is_left) as lease:
                 why = None
                 if lease.data is None:
-                    data = self._context.run(ask.fn)  # a coroutine function only makes its coroutine here
+                    data = self._context.run(ask.compile)  # a coroutine function only makes its coroutine here
                     if inspect.isawaitable(data):
                         self._tell(self.asked, data)
                         future = self.committed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import gc
 import os
@@ -430,3 +431,25 @@ def test_what_is_freed_after_the_modules_ends_in_silence_and_is_counted(tmp_path
     assert (p.returncode, p.stdout, p.stderr) == (0, "", "")
     with jitcache.Cache(tmp_path / "cache") as cache:
         assert cache.stats()["total"]["puts"] == 1
+
+
+def test_compile_has_an_older_name(cache: jitcache.Cache) -> None:
+    for n, ask in enumerate((cache.get_or_compile, cache.entry_or_compile)):
+        for name in ("compile", "fn"):
+            key = jitcache.Key(n=n, name=name)
+            ask(key, **{name: lambda: b"code"})
+            assert cache.get(key) == b"code"
+            with pytest.raises(TypeError, match="two names of one argument"):
+                ask(key, compile=bytes, fn=bytes)
+            with pytest.raises(TypeError, match="missing the argument 'compile'"):
+                ask(key)
+
+
+def test_compile_of_a_coroutine_has_an_older_name(cache: jitcache.Cache) -> None:
+    async def made() -> bytes:
+        return b"code"
+
+    for name in ("compile", "fn"):
+        assert asyncio.run(cache.aget_or_compile(jitcache.Key(name=name), **{name: made})) == b"code"
+    with pytest.raises(TypeError, match="missing the argument 'compile'"):
+        asyncio.run(cache.aget_or_compile(jitcache.Key(a=1)))

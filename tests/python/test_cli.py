@@ -54,6 +54,16 @@ def test_a_checkout_has_no_folders_for_c() -> None:
         assert p.stderr.endswith("no wheel was installed here; see make install\n")
 
 
+def test_help_lists_what_only_the_module_does() -> None:
+    for word in ("--help", "-h", "help"):
+        p = command(word)
+        assert (p.returncode, p.stderr) == (0, "")
+        listed = set(re.findall(r"^  (--\w+) ", p.stdout, re.MULTILINE))
+        assert listed == {*jitcache.__main__._FOLDERS, *jitcache.__main__._FLAGS}
+        assert "usage: jitcache COMMAND" in p.stdout
+    assert "--cflags" not in command("help", "stats").stdout
+
+
 def test_stats_are_those_of_the_package(cache: jitcache.Cache) -> None:
     mine = cache.stats()
     theirs = json.loads(command("-directory", mine["directory"], "stats", "-json").stdout)
