@@ -43,6 +43,7 @@ const (
 	keepsScratch       = true // noscratch: names of what was made and removed count as absent
 	keepsAdded         = true // noadded: files to which known programs would add count as absent
 	keepsHashed        = true // nohashed: what CUDA's compilers make is one of its folder
+	keepsAdders        = true // noadders: what stands where ar puts a library counts
 	keepsStood         = true // nostood: what was read and then written over counts by its content
 	keepsPlacements    = true // noplacement: whether a command writes into what stands, or replaces it, counts
 	seesCompilers      = true // nocompilers: a .pyc that is made for others counts as an output
@@ -50,6 +51,8 @@ const (
 	keepsShared        = true // noshared: programs that share a bit have the excuses of all of them only
 	notesMarkers       = true // nomarkernotes: a program's kind is found by reading its file once a stamp, not once a process
 	keepsRuns          = true // norunning: a compiler that runs what it makes is not known
+	keepsCrates        = true // nocrates: names count in a folder that rustc lists for crates that others name by a hash
+	keepsMacros        = true // nomacros: modification times count for macros that are loaded into rustc
 	keepsMakes         = true // nomakes: a make is known only if gcc's lto-wrapper runs it, and so is what that starts
 	withholdsNumerical = true // nonumerical: a build is not given the variables of running numerical libraries
 	withholdsNamed     = true // nowithheld: a command is not given what its caller withholds

@@ -33,6 +33,9 @@ func (t *taker) dates() {
 			t.known.blind &^= t.known.clang
 		}
 	}
+	if t.known.crates != 0 && t.loadsMacros() && keepsMacros {
+		t.known.blind &^= t.known.crates
+	}
 	if t.leavesTimes() {
 		t.known.blind &^= t.known.known &^ t.known.timeless
 	}
@@ -79,7 +82,7 @@ func (t *taker) isZone(path string) bool {
 // not seen otherwise (a zone).
 var kinds = []string{
 	"\x7fELF",          // objects, programs, libraries, cubins
-	"!<arch>\n",        // libraries; ar itself is not known
+	"!<arch>\n",        // libraries
 	"BC\xc0\xde",       // code of LLVM
 	"gpch",             // precompiled headers of GCC
 	"oncg",             // gcov's notes
@@ -115,7 +118,7 @@ func (t *taker) leavesTimes() bool {
 		return false
 	}
 	writers := t.known.clang | t.known.linkers&t.known.drivers
-	readers := t.known.all &^ (t.known.known | t.known.starters | t.known.shells)
+	readers := t.known.all &^ (t.known.known | t.known.starters | t.known.shells | t.known.crates)
 	return slices.ContainsFunc(t.run.Report.Files, func(f observe.File) bool {
 		switch {
 		case IsScratch(f.Path): // Python's
@@ -186,6 +189,9 @@ func (t *taker) isDated(n *observe.Name) bool {
 	}
 	if t.isImported(n) {
 		blind |= t.known.python &^ n.Asked
+	}
+	if t.known.crates != 0 && t.isCrate(n) {
+		blind |= t.known.crates
 	}
 	return keepsDates && asked&t.known.all&^blind != 0
 }

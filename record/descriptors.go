@@ -21,17 +21,18 @@ import (
 // question is in the list's permits, under a name below /dev/fd, with its answer. What follows from
 // more than the kind of a descriptor (a size, a position, whether there is something to read) is in no list.
 
-// launched asks about the descriptors that this process was given, and notes what a command has asked.
-// Only the launcher gives any to its commands, so the library has none of this: Launches sets it.
+// launched is what only a launched command needs. The library launches none, and has none of this.
 var launched struct {
-	answer func(path string, how uint32) syscall.Errno
+	answer func(path string, how uint32) syscall.Errno // a question about a descriptor
 	change func(how uint32, was, is syscall.Errno) string
-	take   func(t *taker, u *observe.Used) error
+	take   func(t *taker, u *observe.Used) error // what it has asked about those that it was given
+	places func(t *taker)                        // where its outputs are
 }
 
-// Launches is called by a program that gives its commands the descriptors that it was given itself.
+// Launches is called by a program whose commands have its own descriptors, and leave their outputs in place (Run.InPlace).
 func Launches() {
-	launched.answer, launched.change, launched.take = descriptor, descriptorChange, (*taker).asksDescriptors
+	launched.answer, launched.change = descriptor, descriptorChange
+	launched.take, launched.places = (*taker).asksDescriptors, (*taker).places
 }
 
 // The questions, for Permit.How.

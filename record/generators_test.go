@@ -19,6 +19,8 @@ type generator struct {
 	text   string
 	// others are programs in its tree that are not known: every variable counts.
 	others bool
+	// adds is a file to which it adds if that stands: what stood there counts.
+	adds string
 }
 
 func (g *generator) write(w *world) { w.put(g.source, g.text) }
@@ -36,6 +38,7 @@ var generators = []generator{
 	{words: []string{"sdcc", "-mmcs51", "-c", "s.c", "-o", "s.rel"}, source: "s.c", text: "int f(void) { return 1; }\n", others: true},
 	{words: []string{"glslangValidator", "-V", "a.vert", "-o", "a.spv"}, source: "a.vert", text: "#version 450\nvoid main() {}\n"},
 	{words: []string{"x86_64-w64-mingw32-gcc-posix", "-g", "-O2", "-c", "x.c", "-o", "x.o"}, source: "x.c", text: "int f(void) { return 1; }\n"},
+	{words: []string{"ar", "rcs", "lib.a", "a.o"}, source: "a.o", text: "x\n", adds: "lib.a"},
 	{words: []string{"nvcc", "-arch=sm_90", "-cubin", "a.cu", "-o", "a.cubin"}, source: "a.cu", text: "__global__ void k(float *x) { *x = 1; }\n", others: true},
 	{words: []string{"nvcc", "-arch=sm_90", "-fatbin", "a.cu", "-o", "a.fatbin"}, source: "a.cu", text: "__global__ void k(float *x) { *x = 1; }\n", others: true},
 	{words: []string{"nvcc", "-arch=sm_90", "-ptx", "a.cu", "-o", "a.ptx"}, source: "a.cu", text: "__global__ void k(float *x) { *x = 1; }\n", others: true},
@@ -157,6 +160,9 @@ func TestTimesDoNotCountForKnownPrograms(t *testing.T) {
 		}
 		if err := os.WriteFile(tmp+"/of somebody else", nil, 0o600); err != nil {
 			t.Fatal(err)
+		}
+		if g.adds != "" {
+			os.Remove(filepath.Join(w.dir, g.adds))
 		}
 		if state, why := l.Check(w.surroundings()); state == Changed {
 			t.Error(why)

@@ -26,7 +26,7 @@ func defaultList(path string) uint32 {
 
 // given notes the default access lists of the folders in which the command has made files.
 func (t *taker) given() {
-	if !t.run.InPlace || !keepsGiven {
+	if !keepsGiven {
 		return
 	}
 	for i := range t.run.Report.Files {

@@ -52,13 +52,21 @@ func (t *taker) asksFakeroot(u *observe.Used) bool {
 // program that starts the linker for gcc (collect2).
 const gccPlugin = "liblto_plugin.so"
 
+// bfdPlugins are what GNU's ar and ranlib load from a folder bfd-plugins, to know the symbols of objects for links by gcc and clang.
+var bfdPlugins = []string{gccPlugin, "LLVMgold*.so", "libdep.so"}
+
+func isBFDPlugin(path string) bool {
+	folder, name := split(path)
+	return strings.HasSuffix(folder, "/bfd-plugins") && matches(name, bfdPlugins)
+}
+
 // strange returns the known programs into which a library was loaded that none of their
 // files names, and those into which one was loaded that may be another than they name.
 func (t *taker) strange() (strange, substituted uint64) {
 	needed := map[string]bool{}
 	t.needed = needed
 	libraries := map[string]*observe.Name{}
-	var programs []string
+	var programs, plugins []string
 	for i := range t.run.Report.Programs {
 		if p := &t.run.Report.Programs[i]; bitOf(p.ID)&t.known.known != 0 {
 			programs = append(programs, p.Path)
@@ -68,9 +76,13 @@ func (t *taker) strange() (strange, substituted uint64) {
 		n := &t.run.Report.Names[i]
 		if n.Mode&unix.S_IFMT == unix.S_IFREG && n.Readers&t.known.known != 0 && n.Bits&observe.Ran == 0 {
 			libraries[n.Path] = n
+			if isBFDPlugin(n.Path) {
+				needed[filepath.Base(n.Path)] = true
+				plugins = append(plugins, n.Path)
+			}
 		}
 	}
-	for wanted := programs; len(wanted) > 0; {
+	for wanted := slices.Concat(programs, plugins); len(wanted) > 0; {
 		path := wanted[0]
 		wanted = wanted[1:]
 		for _, name := range importsOf(path) {

@@ -45,19 +45,22 @@ func (p *patterns) has(name string) bool {
 	return name != "" && (matches(name, p[name[0]]) || matches(name, p['*']))
 }
 
+// sorted returns what makes patterns of a list, once.
 func sorted(list []string) func() *patterns {
-	return sync.OnceValue(func() *patterns {
-		p := new(patterns)
-		for _, one := range list {
-			p[one[0]] = append(p[one[0]], one)
-		}
-		return p
-	})
+	return sync.OnceValue(func() *patterns { return byFirst(list) })
+}
+
+func byFirst(list []string) *patterns {
+	p := new(patterns)
+	for _, one := range list {
+		p[one[0]] = append(p[one[0]], one)
+	}
+	return p
 }
 
 var (
 	documentedNames = sorted(documented)
-	withheldNames   = sorted(withheld)
+	withheldNames   = sync.OnceValue(func() *patterns { return byFirst(strings.Fields(withheld)) })
 	numericalNames  = sorted(numerical)
 	continuousNames = sorted(continuous)
 	toolchainNames  = sorted(toolchain)

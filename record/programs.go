@@ -39,6 +39,8 @@ const (
 	removing              // remove their output if it stands and is not empty (strace, binutils 2.40)
 	opening               // open their output if it stands, and remove it unread (strace, LLD 14, mold 1.10)
 
+	adding // add to their output if it stands
+
 	// The following may obey any variable.
 	dateless  // do not use modification times
 	making    // start other programs
@@ -46,8 +48,33 @@ const (
 	timing    // measure how long they take
 	following // read what a compiler has preprocessed
 	clearing  // list the folder for temporary files, to remove theirs
-	strange   = making | wrapping | timing | following | clearing
+	obeying   // nothing else that matters
+	starter   = making | wrapping | timing | following | clearing
+	strange   = starter | obeying
 )
+
+// usesTimes reports whether a program of GNU's binutils is told to use times.
+func usesTimes(p *observe.Program) bool {
+	switch name := plainName(p.Path); name {
+	case "objcopy", "strip":
+		return keepsTimes(p.Args)
+	case "ar", "ranlib":
+		return storesTimes(name, p.Args)
+	}
+	return false
+}
+
+// storesTimes reports whether ar or ranlib is told to look at times or to store them, or perhaps. Where they store none by
+// default they are known.
+func storesTimes(name string, args []string) bool {
+	for i, a := range args[min(1, len(args)):] {
+		operates := strings.HasPrefix(a, "-") || i == 0 && name == "ar"
+		if strings.HasPrefix(a, "--") || strings.HasPrefix(a, "@") || operates && strings.ContainsAny(a, "uUovVtM") {
+			return true
+		}
+	}
+	return false
+}
 
 // keepsTimes reports whether objcopy or strip is told to give its output the time of its input: by -p, among
 // other letters too, or --preserve-dates. A file of options may say so.
@@ -69,6 +96,7 @@ var families = []family{
 	{[]string{"as", "gas"}, "GNU assembler", removing},
 	// They obey GNUTARGET (getenv was logged), and use times only where they are told to (keepsTimes).
 	{[]string{"objcopy", "strip"}, "only-keep-debug", removing},
+	{[]string{"ar", "ranlib"}, "use zero for timestamps and uids/gids (default)", adding},
 	{[]string{"ld", "ld.bfd", "ld.gold", "gold"}, "COLLECT_NO_DEMANGLE", linking | removing},
 	{[]string{"clang", "clang++"}, clangMarker, driving | compiling},
 	{[]string{"lld", "ld.lld"}, "LLD_REPRODUCE", driving | linking | opening},
@@ -108,6 +136,10 @@ var families = []family{
 	{assemblersOfSDCC, "SDAS_DIAG", compiling},
 	{linkersOfSDCC, "ASxxxx", linking},
 	{[]string{"glslangValidator", "glslang"}, "GL_GOOGLE_include_directive", compiling},
+	// rustc may obey any variable: macros run inside, and env! asks. It asks for no times (an incremental compile asks
+	// for that of the day).
+	{[]string{"rustc"}, "librustc_driver-", obeying | dateless},
+	{[]string{"ld.lld"}, "could not exec rust-lld", obeying | dateless}, // becomes Rust's own lld
 	// The launcher. Where it is itself observed it only becomes its command.
 	{[]string{launcher}, "jitcache-observe: requests", 0},
 }

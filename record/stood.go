@@ -20,7 +20,7 @@ func (t *taker) replaced(n *observe.Name) error {
 	if n.Mode&unix.S_IFMT == unix.S_IFDIR {
 		return nil
 	}
-	reads := n.Bits&observe.Ran != 0 || n.Bits&observe.Read != 0 && n.Readers&^t.known.openers != 0
+	reads := n.Bits&observe.Ran != 0 || n.Bits&observe.Read != 0 && n.Readers&^t.known.openers != 0 || n.Programs&t.known.adders != 0 && keepsAdders
 	if n.Mode != 0 && reads {
 		return t.overwrite(n)
 	}
@@ -58,14 +58,11 @@ func (t *taker) stood(path string, mode uint32) {
 	}
 }
 
-// places notes what stood at the paths that the command wrote without looking first, and
-// the folders in which it may make and remove files.
+// places notes what stood at the paths that the command wrote without looking first, and how it put
+// its outputs there.
 func (t *taker) places() {
-	t.scratch()
 	t.given()
-	if !t.run.InPlace {
-		return
-	}
+	t.placements()
 	for i := range t.run.Report.Files {
 		f := &t.run.Report.Files[i]
 		// gcc adds to the file of -fopt-info. A file that is only opened if it stands counts too.

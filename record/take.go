@@ -120,8 +120,10 @@ func (t *taker) all() error {
 			return err
 		}
 	}
-	t.places()
-	t.placements()
+	t.scratch()
+	if launched.places != nil && t.run.InPlace {
+		launched.places(t)
+	}
 	if err := t.loader(); err != nil {
 		return err
 	}
@@ -380,7 +382,7 @@ func (t *taker) folder(n *observe.Name, path string) error {
 	if n.Bits&observe.Plain != 0 {
 		f.Flags |= NoLink
 	}
-	if n.Bits&observe.Listed != 0 && keepsListings {
+	if n.Bits&observe.Listed != 0 && keepsListings && !t.holdsCrates(n.Path, listers) {
 		f.Flags |= Listed
 		f.Except = t.madeIn(path)
 		if n.Programs&^t.known.python == 0 {

@@ -34,8 +34,10 @@ type programs struct {
 	followers uint64 // they read what compilers have preprocessed
 	removers  uint64 // they remove their output if it stands, and is not empty
 	openers   uint64 // they open their output if it stands, remove it, and read nothing of it
+	adders    uint64 // they add to their output if it stands
 	clearers  uint64 // they list the folder for temporary files, to remove theirs
 	dateless  uint64 // they are not known, and do not use modification times
+	crates    uint64 // they are rustc, or what becomes its linker
 	shells    uint64
 	python    uint64
 	// They are known, and have loaded a library that may be another one than theirs. It may obey anything
@@ -57,12 +59,10 @@ func (t *taker) programs() programs {
 		bit := bitOf(t.run.Report.Programs[i].ID)
 		program := &t.run.Report.Programs[i]
 		one := programsOf(program.Path, bit, t.run.Notes)
-		if runsWhatItMakes(program) {
+		if runsWhatItMakes(program) || usesTimes(program) {
 			one = programs{} // which may do anything
 		}
-		if name := plainName(program.Path); (name == "objcopy" || name == "strip") && keepsTimes(program.Args) {
-			one = programs{}
-		}
+		p.crates |= one.readsCrates(program)
 		p.all |= bit
 		for k, mask := range one.masks() {
 			*p.masks()[k] |= *mask
@@ -102,10 +102,10 @@ func (t *taker) programs() programs {
 const excuses = 9
 
 // masks returns the masks that programsOf fills, the excuses first.
-func (p *programs) masks() [15]*uint64 {
-	return [15]*uint64{
+func (p *programs) masks() [16]*uint64 {
+	return [16]*uint64{
 		&p.known, &p.linkers, &p.wrappers, &p.starters, &p.followers, &p.clearers, &p.dateless, &p.shells, &p.python,
-		&p.drivers, &p.compilers, &p.clang, &p.dates, &p.removers, &p.openers,
+		&p.drivers, &p.compilers, &p.clang, &p.dates, &p.removers, &p.openers, &p.adders,
 	}
 }
 
@@ -115,7 +115,7 @@ func programsOf(path string, bit uint64, notes Notes) (p programs) {
 	switch {
 	case family != nil && family.does&strange != 0:
 		for does, mask := range map[int]*uint64{
-			wrapping: &p.wrappers, following: &p.followers, clearing: &p.clearers, dateless: &p.dateless, strange: &p.starters,
+			wrapping: &p.wrappers, following: &p.followers, clearing: &p.clearers, dateless: &p.dateless, starter: &p.starters,
 		} {
 			if family.does&does != 0 {
 				*mask = bit
@@ -160,6 +160,9 @@ func (p *programs) mark(f *family, name string, bit uint64) {
 	}
 	if f.does&removing != 0 {
 		p.removers |= bit
+	}
+	if f.does&adding != 0 {
+		p.adders |= bit
 	}
 	if f.does&opening != 0 {
 		p.openers |= bit

@@ -322,27 +322,46 @@ def toolchain() -> Path:
     return Path(p.stdout.strip())
 
 
+#: A crate that nothing needs first, one with a build script that needs it, one of macros, and a program that needs all.
+CRATES = {
+    "Cargo.toml": '[workspace]\nmembers = ["one", "two", "macros", "app"]\nresolver = "2"\n',
+    "one/src/lib.rs": "pub fn one() -> u32 { 1 }\n",
+    "two/src/lib.rs": "pub fn two() -> u32 { one::one() + 1 }\n",
+    "two/build.rs": 'fn main() { println!("cargo:rerun-if-changed=build.rs"); }\n',
+    "macros/src/lib.rs": '#[proc_macro] pub fn three(_: proc_macro::TokenStream) -> proc_macro::TokenStream { "3".parse().unwrap() }\n',
+    "app/src/main.rs": 'fn main() { println!("{}", two::two() + macros::three!()); }\n',
+}
+NEEDED = {"one": "", "two": "[dependencies]\none.path = '../one'\n", "macros": "[lib]\nproc-macro = true\n"}
+NEEDED["app"] = "[dependencies]\ntwo.path = '../two'\nmacros.path = '../macros'\n"
+
+
 def test_cargo(place: Any, builds: Caller) -> None:
-    """A crate that depends on none. Others list the folder of what was made before, and its times count."""
+    """Also where the sources have other times, except for what loads macros, which may ask for them."""
     rust = toolchain()
+    package = '[package]\nname = "{0}"\nversion = "0.1.0"\nedition = "2021"\n{1}'
     written(
-        place.folder,
-        **{
-            "Cargo.toml": '[package]\nname = "parts"\nversion = "0.1.0"\nedition = "2021"\n',
-            "src/lib.rs": "pub fn one() -> u32 { 1 }\n",
-        },
+        place.folder, **CRATES, **{f"{name}/Cargo.toml": package.format(name, more) for name, more in NEEDED.items()}
     )
     (driver,) = (rust / "lib").glob("librustc_driver-*.so")
     compiles = Opens(str(driver))
     page = settings("cargo")
-    ran = []
-    for env in (page, page, {"RUSTC_WRAPPER": "jitcache"}):
+
+    def build(**env: str) -> tuple[int, bytes]:
         shutil.rmtree(place.folder / "target", ignore_errors=True)
         compiles.count()
         command = f"cd {place.folder} && cargo build -q --offline"
         builds.run("sh", "-c", command, PATH=f"{place.tools}:{rust}/bin:/usr/bin:/bin", **env)
-        ran.append(compiles.count())
-        assert list(place.folder.glob("target/debug/libparts.rlib"))
+        return compiles.count(), place.plain("target/debug/app").stdout
+
+    first, again = build(**page), build(**page)
+    assert first[0] > 0 == again[0]
+    assert first[1] == again[1] == b"5\n"
+    for source in place.folder.glob("*/src/lib.rs"):
+        os.utime(source, (1_000_000_000, 1_000_000_000))
+    assert build(**page)[0] == 0
+    os.utime(place.folder / "app/src/main.rs", (1_000_000_000, 1_000_000_000))
+    assert build(**page)[0] > 0
+    (place.folder / "one/src/lib.rs").write_text("pub fn one() -> u32 { 2 }\n")
+    assert build(**page)[1] == b"6\n"
+    assert build(RUSTC_WRAPPER="jitcache")[0] > 0
     compiles.close()
-    assert ran[0] > 0 == ran[1]
-    assert ran[2] > 0

@@ -23,6 +23,7 @@ ROWS: dict[str, tuple[str, str, str, list[str], int]] = {
     "mold": ("a.c", C, "gcc -fuse-ld=mold a.c -o a", ["a"], 3),
     "gold": ("a.c", C, "gcc -fuse-ld=gold a.c -o a", ["a"], 3),
     "objcopy": ("a.c", C, "objcopy -I binary -O elf64-x86-64 a.c a.o", ["a.o"], 3),
+    "ar": ("a.o", "of version %d\n", "ar rcs a.a a.o", ["a.a"], 4),
     "split DWARF": ("a.c", C, "gcc -g -gsplit-dwarf -c a.c -o a.o", ["a.o", "a.dwo"], 3),
     "gfortran, another module": ("a.f90", F, "gfortran -c a.f90 -o a.o", ["a.o", "m.mod"], 4),
     "gfortran, the same module": ("a.f90", G, "gfortran -c a.f90 -o a.o", ["a.o", "m.mod"], 4),
@@ -64,6 +65,29 @@ def test_build_over_an_older_result_hits(place: Any, row: str) -> None:
         assert place.run(*words).returncode == 0
         assert (opens.count() == 0) is (build >= first), build
         assert exchange(place.folder, names, alone) == alone
+    opens.close()
+
+
+@pytest.mark.control("noadders")
+def test_library_that_stands_keeps_its_other_members(place: Any) -> None:
+    """ar looks whether there is one, and adds to it."""
+    need("ar")
+    for name in "abc":
+        (place.folder / name).write_text(name)
+    opens = own_program(place, "ar")
+    for turn in range(2):
+        for before in ("", "b", "c", "b c"):
+            seen = []
+            for run in (place.plain, place.run):
+                (place.folder / "l.a").unlink(missing_ok=True)
+                if before:
+                    place.plain("ar", "rcs", "l.a", *before.split())
+                opens.count()
+                assert run("ar", "rcs", "l.a", "a").returncode == 0
+                ran = opens.count() > 0
+                seen.append(place.read("l.a"))
+            assert seen[0] == seen[1], before
+            assert ran is (turn == 0), before
     opens.close()
 
 
