@@ -296,6 +296,8 @@ def take_out(what: str) -> None:
     elif what == "whatever holds it":
         walker._plain_in = lambda self, module: None
         walker._looks_for = property(lambda self: (), lambda self, names: None)
+    elif what == "opened":
+        _objects._is_opened = lambda value: False
     elif what == "locked":
         _objects._LOCK = None
     elif what == "logger":
