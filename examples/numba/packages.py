@@ -68,21 +68,15 @@ def work(name: str, out: str) -> None:
     """Be one process."""
     from numba.core import event
 
-    compiled: list[str] = []
-
-    class Compiles(event.Listener):  # type: ignore[misc]
-        def on_start(self, event: Any) -> None:
-            if str(event.data["name"]).startswith(LOWERING):
-                compiled.append(f"{event.data['module']}.{event.data['qualname']}")
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    event.register("numba:run_pass", Compiles())
+    # Numba's own, for while a listener of others listens, nothing is found by its source alone.
+    passes = event.RecordingListener()
+    event.register("numba:run_pass", passes)
     import workloads
 
     results = getattr(workloads, name)()
     seconds, refused = time.process_time(), {}
+    began = [e.data for _, e in passes.buffer if e.is_start and str(e.data["name"]).startswith(LOWERING)]
+    compiled = [f"{data['module']}.{data['qualname']}" for data in began]
     if "jitcache.adapters.numba" in sys.modules:
         refused = sys.modules["jitcache.adapters.numba"].uncached()
     Path(out).write_bytes(pickle.dumps((results, seconds, compiled, refused)))
