@@ -112,11 +112,12 @@ def test_process_that_is_killed_while_it_stores(project: Project) -> None:
     """Numba's own has then written the stamp of the new source beside the code of the old."""
     kill = """
         import os
-        from numba.core import caching
-        caching.IndexDataCacheFile._save_data = lambda *a: os._exit(9)
         if os.environ["CACHE"] == "jitcache":
             from jitcache.adapters.numba import _overloads
             _overloads.dump_result = lambda *a: os._exit(9)
+        else:
+            from numba.core import caching
+            caching.IndexDataCacheFile._save_data = lambda *a: os._exit(9)
         import a
         a.f(1)
     """

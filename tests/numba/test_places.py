@@ -96,8 +96,9 @@ def test_unknown_user_without_a_home(project: Project) -> None:
     homeless = {"HOME": "/nonexistent", "JITCACHE_DIR": ""}
 
     def compiles(cache: str = "jitcache", **env: str) -> Ran:
-        project.log.touch()
-        project.log.chmod(0o666)
+        for log in (project.log, project.llvm_log):
+            log.touch()
+            log.chmod(0o666)
         return project.end(project.start(code, cache, fresh="it has no home from the start", **{**homeless, **env}))
 
     ran = compiles()

@@ -53,10 +53,12 @@ def test_one_of_many_processes_compiles(project: Project) -> None:
     assert taken(project.llvm_log).count("f") == 1
 
 
-def test_without_the_lease_each_compiles(project: Project) -> None:
+def test_without_the_lease_more_than_one_compiles(project: Project) -> None:
+    """Not always each: who comes to LLVM last may find there what another has just stored."""
     project.write(a=SLOW)
     at_once(project, 3, WITHOUT="lease")
-    assert taken(project.llvm_log).count("f") == 3
+    assert taken(project.llvm_log).count("f") > 1
+    assert project.compiled().count("f") == 3
 
 
 def test_without_a_look_before_the_lock_waiting_ends_early(project: Project) -> None:

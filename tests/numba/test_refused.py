@@ -144,17 +144,17 @@ REFUSED = [
         def f(x):
             return h(x)
      """, "a.f(1)", reason) for what, code, reason in (
-         ("whether a file is there", "2 if os.path.exists(__file__ + 'x') else 1", "file"),
-         ("what is in a folder", "len(os.listdir(os.path.dirname(__file__)))", "file"),
-         ("what is below a folder", "len([found for found in os.walk(os.path.dirname(__file__))])", "file"),
-         ("another program", "len(subprocess.check_output(['pwd']))", "file"),
-         ("a database", "sqlite3.connect(':memory:').execute('select 1').fetchone()[0]", "system"),
-         ("what is in a folder, by a name of its own", "len(listdir('/'))", "file"),
-         ("how large a file is, by a name of its own", "stat(__file__).st_size", "file"),
-         ("where it is, by a name of its own", "len(getcwd())", "file"),
-         ("to write a file", "open(os.path.join(os.environ['HOME'], 'log'), 'a').write('1')", "file"),
-         ("to set a variable", "1 if os.putenv('MINE', '1') else 2", "system"),
-         ("for a module, by a name of its own", "len(import_module('a').__name__)", "file"),
+         ("whether a file is there", "2 if os.path.exists(__file__ + 'x') else 1", "code of others"),
+         ("what is in a folder", "len(os.listdir(os.path.dirname(__file__)))", "code of others"),
+         ("what is below a folder", "len([found for found in os.walk(os.path.dirname(__file__))])", "code of others"),
+         ("another program", "len(subprocess.check_output(['pwd']))", "code of others"),
+         ("a database", "sqlite3.connect(':memory:').execute('select 1').fetchone()[0]", "code of others"),
+         ("what is in a folder, by a name of its own", "len(listdir('/'))", "code of others"),
+         ("how large a file is, by a name of its own", "stat(__file__).st_size", "code of others"),
+         ("where it is, by a name of its own", "len(getcwd())", "code of others"),
+         ("to write a file", "open(os.path.join(os.environ['HOME'], 'log'), 'a').write('1')", "code of others"),
+         ("to set a variable", "1 if os.putenv('MINE', '1') else 2", "code of others"),
+         ("for a module, by a name of its own", "len(import_module('a').__name__)", "code of others"),
      )),
     Refused("an address that an intrinsic puts into code", """
         from numba.core import types
@@ -184,7 +184,7 @@ REFUSED = [
         @numba.njit(cache=True)
         def f(x):
             return h(x)
-     """, "a.f(1)", "subclasses"),
+     """, "a.f(1)", "code of others"),
 ]  # fmt: skip
 REPORT = (
     "import json, a; {call}; from jitcache.adapters import numba as j; print(json.dumps([j.uncached(), j.count()]))"
