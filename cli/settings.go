@@ -24,14 +24,25 @@ type settingRow struct {
 
 const fromDefault = "default"
 
+// hasConfig reports whether a directory has settings of its own. It follows no link below the directory.
+func hasConfig(root string) bool {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	_, err = r.Lstat("v1/config")
+	return err == nil
+}
+
 // settingRows returns all settings for a command in this folder, and what is wrong with the
 // file of the project, "" if nothing is.
 func (c *command) settingRows(root string, cfg store.Config) (rows []settingRow, problem string) {
 	o := c.options()
 	dir, rule := o.Directory()
-	config := root + "/v1/config"
-	if _, err := os.Stat(config); err != nil {
-		config = fromDefault
+	config := fromDefault
+	if hasConfig(root) {
+		config = root + "/v1/config"
 	}
 	rows = []settingRow{
 		{"directory", dir, rule},
