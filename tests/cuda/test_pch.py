@@ -14,10 +14,10 @@ from sources import OPTIONS, kernel
 from test_wheels import WHEELS
 
 # Compiles sources with one header, with precompiled headers and without. Prints whether the two are the same, what was
-# not kept, and whether each header has had a folder for temporary files with something in it. That is looked at after
-# each compile: a worker ends when it has waited for ten seconds, or when workers are scarce, and its folder with it.
+# not kept, and whether each header has had a folder for temporary files with a precompiled header in it. A thread looks all
+# the time: a worker ends when it has waited for ten seconds, or at once when workers are scarce, and its folder with it.
 COMPILE = """
-    import os, sys, jitcache
+    import os, sys, threading, time, jitcache
     from jitcache import cuda
     directory, header, source, *options = sys.argv[1:]
     cache = jitcache.Cache(directory, memory_size=0)
@@ -25,10 +25,13 @@ COMPILE = """
         source_ = f'#include "memory.h"\\n#include <file.h>\\n{source}\\n// {n}'
         return cuda.compile(source_, headers={"memory.h": text}, options=options, cache=cache)
     wanted = [(n, text) for n in range(3) for text in header.split("|")]
-    kept, left = [], set()
-    for each in wanted:
-        kept.append(compile(*each, [*options, "--pch"], cache))
-        left |= {at for at, folders, files in os.walk(os.environ["TMPDIR"]) if files}
+    left = set()
+    def look():
+        while True:
+            left.update(at for at, _, files in os.walk(os.environ["TMPDIR"]) if any(f.endswith(".pch") for f in files))
+            time.sleep(0.002)
+    threading.Thread(target=look, daemon=True).start()
+    kept = [compile(*each, [*options, "--pch"], cache) for each in wanted]
     if os.environ.get("WAITS"):
         print("left" if left else "nothing left", flush=True)
         sys.stdin.read()
