@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import c, control
+from . import c, control, cpp
 from .common import BUILD, Count, build_library, counted, environment, log_of, pytest, total
 
 FOLDER = "tests/guest"
@@ -60,7 +60,7 @@ def ranks() -> Count:
     # This build has the check, and the released one has not.
     looks = [b"takes lock" in file.read_bytes() for file in (library, BUILD / "lib" / "libjitcache.so")]
     counts = [Count(1, 0, int(looks != [True, False]))]
-    for source, standard in c.SOURCES:
+    for source, standard in (*c.SOURCES, *cpp.SOURCES):
         program = c.build(area, source, standard, library=folder, out=folder)
         counts.append(c.execute(area, program, folder) if program else Count(0, 0, 1))
     for source, standard, short, _ in PROGRAMS:

@@ -9,7 +9,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from . import c, guest
+from . import c, cpp, guest
 from .common import BUILD, ROOT, Count, build_library, counted, environment, pytest, run, total, venv
 from .go import test
 from .python import CORE
@@ -65,7 +65,7 @@ def _with(area: str, release: str) -> Count:
     counts.append(
         Count(1, 0, int(re.search(rf"^go +go{release}\..*, {build_library.CHANGED}$", said, re.MULTILINE) is None))
     )
-    for source, standard, *arguments in [*((*s, [], []) for s in c.SOURCES), *guest.PROGRAMS]:
+    for source, standard, *arguments in [*((*s, [], []) for s in (*c.SOURCES, *cpp.SOURCES)), *guest.PROGRAMS]:
         program = c.build(area, source, standard, library=folder, out=folder / "c")
         if program is None:
             counts.append(Count(0, 0, 1))

@@ -228,7 +228,7 @@ def test_walk_leaves_no_wrong_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     print(
         f"figure walk_with_{compiler} {coverage}; {len(results)} results, {unchanged} steps unchanged, {hits} of those hits, {back} other hits"
     )
-    assert len(results) > min(n, 1000) / 20
+    assert len(results) >= min(n, 1000) // 20  # something new at every twentieth step, on a slow machine too
     assert unchanged >= n // 12
     assert hits >= 0.8 * unchanged
 
