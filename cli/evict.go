@@ -13,6 +13,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"jitcache/core/store"
+	"jitcache/core/wildcard"
 )
 
 const evictHelp = `An entry that fits all that is given is removed, whatever the cap. A use is what eviction goes by:
@@ -83,21 +84,8 @@ func timeSpan(text string) (time.Duration, error) {
 
 // fitsPattern reports whether a name is meant by a pattern, in which * stands for any text.
 func fitsPattern(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return name != "" && fits(pattern, name) <= isBare
+	if strings.Contains(pattern, "*") {
+		return wildcard.Matches(name, pattern)
 	}
-	first, last := parts[0], parts[len(parts)-1]
-	if !strings.HasPrefix(name, first) || !strings.HasSuffix(name[len(first):], last) {
-		return false
-	}
-	name = name[len(first) : len(name)-len(last)]
-	for _, part := range parts[1 : len(parts)-1] {
-		at := strings.Index(name, part)
-		if at < 0 {
-			return false
-		}
-		name = name[at+len(part):]
-	}
-	return true
+	return name != "" && fits(pattern, name) <= isBare
 }

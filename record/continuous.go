@@ -2,6 +2,8 @@
 
 package record
 
+import "jitcache/core/wildcard"
+
 // continuous are the variables by which services for continuous integration name a run, a job, a commit and where its
 // files are, as their manuals list them. They differ in each run. Known programs ask for none of them
 // (asked_test.go), so in a tree of known programs they do not count, even where a file has such a word in it: clang's library has
@@ -23,5 +25,5 @@ var ofFakeroot = []string{"FAKEROOTKEY", "FAKED_MODE", "FAKEROOT_*"}
 
 // isUnasked reports whether no known program asks for a variable: it names a run, or is one of running numerical libraries.
 func isUnasked(name string) bool {
-	return (continuousNames().has(name) || numericalNames().has(name) || matches(name, ofFakeroot)) && excusesRuns
+	return (continuousNames().has(name) || numericalNames().has(name) || wildcard.MatchesAny(name, ofFakeroot)) && excusesRuns
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"jitcache/core/wildcard"
 	"jitcache/observe"
 )
 
@@ -184,7 +185,7 @@ func (t *taker) isImported(n *observe.Name) bool {
 // sources with those in its .pyc files, and runs the same either way; but a script may ask for its own (Asked).
 func (t *taker) isDated(n *observe.Name) bool {
 	asked, blind := n.Statted, t.known.blind
-	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) && !matches(n.Path, languages) {
+	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) && !wildcard.MatchesAny(n.Path, languages) {
 		asked |= n.Programs &^ t.known.shells
 	}
 	if t.isImported(n) {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"jitcache/core/request"
+	"jitcache/core/wildcard"
 	"jitcache/observe"
 )
 
@@ -54,7 +55,7 @@ const localTime = "/etc/localtime"
 
 // lessThanContent reports whether a name does not count for known programs.
 func lessThanContent(path string) bool {
-	return (matches(path, passing) || matches(path, starting) || matches(path, languages)) && !strings.Contains(path, "/..") && !strings.Contains(path, "/./")
+	return (wildcard.MatchesAny(path, passing) || wildcard.MatchesAny(path, starting) || wildcard.MatchesAny(path, languages)) && !strings.Contains(path, "/..") && !strings.Contains(path, "/./")
 }
 
 // passes reports whether a name does not count.
@@ -62,9 +63,9 @@ func (t *taker) passes(n *observe.Name) bool {
 	switch {
 	case !lessThanContent(n.Path):
 		return false
-	case matches(n.Path, languages):
+	case wildcard.MatchesAny(n.Path, languages):
 		return n.Programs&^(t.known.known|t.known.python) == 0 || !keepsLanguages
-	case matches(n.Path, starting):
+	case wildcard.MatchesAny(n.Path, starting):
 		return !t.isAskedFor(n.Path, n.Readers, n.Programs)
 	}
 	return true
@@ -95,10 +96,10 @@ func (t *taker) looksForItself(u *observe.Used) bool {
 	harmless := t.known.known | t.known.wrappers
 	for i := range t.run.Report.Names {
 		n := &t.run.Report.Names[i]
-		if matches(filepath.Base(n.Path), lookers) {
+		if wildcard.MatchesAny(filepath.Base(n.Path), lookers) {
 			harmless |= n.Readers
 		}
-		if match(n.Path, "/sys/fs/cgroup/*") {
+		if wildcard.Matches(n.Path, "/sys/fs/cgroup/*") {
 			harmless |= n.Programs
 		}
 	}

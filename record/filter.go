@@ -5,6 +5,8 @@ package record
 import (
 	"fmt"
 	"strings"
+
+	"jitcache/core/wildcard"
 )
 
 // Filter says which variables of an environment a command is given. Patterns are names in which * stands for any text. What is
@@ -63,15 +65,15 @@ func (f Filter) OfLaunched(env []string) []string {
 	if !f.Strict && len(f.Withheld) == 0 {
 		return env
 	}
-	return chosen(env, func(name string) bool { return match(name, ofJitcache) || f.gives(name, true) })
+	return chosen(env, func(name string) bool { return wildcard.Matches(name, ofJitcache) || f.gives(name, true) })
 }
 
 // gives reports whether a variable is given that is or is not so by default.
 func (f Filter) gives(name string, byDefault bool) bool {
 	switch {
-	case withholdsNamed && matches(name, f.Withheld):
+	case withholdsNamed && wildcard.MatchesAny(name, f.Withheld):
 		return false
-	case matches(name, f.Given):
+	case wildcard.MatchesAny(name, f.Given):
 		return true
 	case f.Strict && passesStrict:
 		return toolchainNames().has(name) || documentedNames().has(name) && !numericalNames().has(name)

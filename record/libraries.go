@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"jitcache/core/wildcard"
 	"jitcache/observe"
 )
 
@@ -34,7 +35,7 @@ var preloads = []struct{ name, marker string }{
 func isKnownPreload(path string) bool {
 	name := filepath.Base(path)
 	return slices.ContainsFunc(preloads, func(p struct{ name, marker string }) bool {
-		return match(name, p.name) && contains(path, p.marker)
+		return wildcard.Matches(name, p.name) && contains(path, p.marker)
 	})
 }
 
@@ -44,7 +45,7 @@ func (t *taker) asksFakeroot(u *observe.Used) bool {
 		return false
 	}
 	return slices.ContainsFunc(t.run.Report.Names, func(n observe.Name) bool {
-		return match(filepath.Base(n.Path), preloads[0].name) && n.Readers&u.Programs == u.Programs && isKnownPreload(n.Path)
+		return wildcard.Matches(filepath.Base(n.Path), preloads[0].name) && n.Readers&u.Programs == u.Programs && isKnownPreload(n.Path)
 	})
 }
 
@@ -57,7 +58,7 @@ var bfdPlugins = []string{gccPlugin, "LLVMgold*.so", "libdep.so"}
 
 func isBFDPlugin(path string) bool {
 	folder, name := split(path)
-	return strings.HasSuffix(folder, "/bfd-plugins") && matches(name, bfdPlugins)
+	return strings.HasSuffix(folder, "/bfd-plugins") && wildcard.MatchesAny(name, bfdPlugins)
 }
 
 // strange returns the known programs into which a library was loaded that none of their
@@ -102,7 +103,7 @@ func (t *taker) strange() (strange, substituted uint64) {
 		if isKnownPreload(path) && keepsPreloads {
 			continue
 		}
-		own := needed[name] || matches(name, unnamed) || name == gccPlugin && t.isBeside(path, programs)
+		own := needed[name] || wildcard.MatchesAny(name, unnamed) || name == gccPlugin && t.isBeside(path, programs)
 		if own && !t.isPreloaded(name) {
 			if t.isSubstitute(path, programs) && isShared(path) {
 				substituted |= n.Readers & t.known.known
@@ -133,7 +134,7 @@ func (t *taker) isOnlyLinked(n *observe.Name) bool {
 	if t.run.Compiler != nil || n.Bits&observe.Ran != 0 || n.Readers == 0 || n.Readers&^(t.known.linkers&t.known.known) != 0 {
 		return false
 	}
-	return !keepsLoaded || !t.needed[name] && !matches(name, unnamed) && name != gccPlugin
+	return !keepsLoaded || !t.needed[name] && !wildcard.MatchesAny(name, unnamed) && name != gccPlugin
 }
 
 // isBeside reports whether a file stands in the folder of one of the programs.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"jitcache/core/wildcard"
 	"jitcache/observe"
 )
 
@@ -39,7 +40,7 @@ func (t *taker) isLinkTimeMake(p *observe.Program) bool {
 		return false
 	}
 	folder, name := split(p.Args[at+1])
-	return match(name, "cc*.mk") && isTemporary(t.run, folder) && t.isMade(p.Args[at+1])
+	return wildcard.Matches(name, "cc*.mk") && isTemporary(t.run, folder) && t.isMade(p.Args[at+1])
 }
 
 // The makefile runs compilers and, for each, a shell that empties a file of lto-wrapper's. Where all others in the tree are

@@ -13,6 +13,7 @@ import (
 
 	"jitcache/core/key"
 	"jitcache/core/request"
+	"jitcache/core/wildcard"
 )
 
 // The manuals of known programs do not name all variables that these obey (clang's manual
@@ -142,7 +143,7 @@ func (l *List) names(name string, full func(string) string, notes Notes) bool {
 	for i := range l.Files {
 		f := &l.Files[i]
 		_, base := split(f.Path)
-		if f.Mode&0o111 == 0 && !isLibrary(f.Path) || f.Flags&(Loader|Linked) != 0 || matches(base, cLibrary) {
+		if f.Mode&0o111 == 0 && !isLibrary(f.Path) || f.Flags&(Loader|Linked) != 0 || wildcard.MatchesAny(base, cLibrary) {
 			continue
 		}
 		all, err := inside.Get(f.Digest, func() ([]string, error) { return notedNames(full(f.Path), f.Digest, notes) })

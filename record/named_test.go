@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"jitcache/core/key"
+	"jitcache/core/wildcard"
 )
 
 // asking is known as gcc is, and obeys variables that gcc's manual does not name.
@@ -182,7 +183,7 @@ func TestLibraryThatStandsBeforeAProgramsOwnIsForeignWhateverItsName(t *testing.
 	folder := ""
 	for _, f := range l.Files {
 		at, name := split(f.Path)
-		if !strings.HasPrefix(name, "lib") || !isLibrary(f.Path) || matches(name, cLibrary) || matches(name, unnamed) {
+		if !strings.HasPrefix(name, "lib") || !isLibrary(f.Path) || wildcard.MatchesAny(name, cLibrary) || wildcard.MatchesAny(name, unnamed) {
 			continue
 		}
 		library, err := os.ReadFile(f.Path)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"jitcache/core/key"
+	"jitcache/core/wildcard"
 )
 
 // documented are the variables that known programs obey, by their manuals: gcc(1),
@@ -83,7 +84,7 @@ const ofJitcache = "JITCACHE*"
 // WithholdSession returns an environment without the variables that only name a
 // session.
 func WithholdSession(env []string) []string {
-	return chosen(env, func(name string) bool { return !matches(name, session) })
+	return chosen(env, func(name string) bool { return !wildcard.MatchesAny(name, session) })
 }
 
 // jobserver are words of variables of make's that say where its tokens are, or how
@@ -95,14 +96,14 @@ func counted(name, value string) string {
 	if name != "MAKEFLAGS" && name != "MFLAGS" && name != "CARGO_MAKEFLAGS" {
 		return value
 	}
-	words := slices.DeleteFunc(strings.Split(value, " "), func(w string) bool { return matches(w, jobserver) })
+	words := slices.DeleteFunc(strings.Split(value, " "), func(w string) bool { return wildcard.MatchesAny(w, jobserver) })
 	return strings.Join(words, " ")
 }
 
 // Only returns what some patterns match of an environment, and where temporary
 // files go.
 func Only(env, patterns []string) []string {
-	return chosen(env, func(name string) bool { return matches(name, patterns) || slices.Contains(ours, name) })
+	return chosen(env, func(name string) bool { return wildcard.MatchesAny(name, patterns) || slices.Contains(ours, name) })
 }
 
 // ours are variables that the command is given anew for each run.
@@ -119,9 +120,9 @@ func (r Rule) counts(name string, also []string) bool {
 	case r == NamedVariables:
 		return false
 	case r == SessionVariables:
-		return !matches(name, session) && !match(name, ofJitcache)
+		return !wildcard.MatchesAny(name, session) && !wildcard.Matches(name, ofJitcache)
 	case r == EveryVariable:
-		return !match(name, ofJitcache)
+		return !wildcard.Matches(name, ofJitcache)
 	}
 	return (r == AllVariables || documentedNames().has(name)) && !withheldNames().has(name) && !slices.Contains(ours, name)
 }
