@@ -58,6 +58,7 @@ func (c *command) top() *ffcli.Command {
 		if err != nil {
 			return err
 		}
+		defer cache.Close()
 		live := isTerminal(c.raw) && !c.asJSON
 		var last map[string]core.KindStats
 		for n := 1; ; n++ {

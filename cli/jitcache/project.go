@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"jitcache/launch"
 	"jitcache/launch/project"
 )
 
@@ -26,11 +25,6 @@ func readProject() {
 		return
 	}
 	settings, err := project.Read(path)
-	for _, s := range settings {
-		if s.Name == "withhold" && err == nil {
-			err = withhold(&launch.Options{}, s.Value)
-		}
-	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "jitcache: %s is ignored: %v\n", path, err)
 		return

@@ -141,7 +141,7 @@ func words(value any) (string, error) {
 	var all []string
 	for _, w := range list {
 		text, ok := w.(string)
-		if !ok || text == "" || strings.Contains(text, ":") {
+		if !ok || text == "" || text == "+" || strings.Contains(text, ":") {
 			return "", fmt.Errorf(`want a list of patterns, ["CI_*", "BUILD_NUMBER"]`)
 		}
 		all = append(all, text)

@@ -114,7 +114,7 @@ func TestWhatIsWrongIsSaidAndNothingOfTheFileCounts(t *testing.T) {
 	for _, text := range []string{
 		"base-dir", "base-dir = 1", `base-dir = ""`, `base-dir = "/"`, `base-dir = "a:b"`, `placeholders = "TMP"`, `placeholders = { TMP = 1 }`,
 		`placeholders = { "A/B" = "/tmp/*" }`, `placeholders = { "A:B" = "/tmp/*" }`, `placeholders = { A = "/tmp/[" }`, `withhold = "CI"`, `withhold = [1]`,
-		`withhold = [""]`, `withhold = ["A:B"]`, `log = "all"`, `nonsense = 1`, "[run]\nlog = \"miss\"", `log-file = "%p"`, "log = \"miss\"\nlog = \"miss\"",
+		`withhold = [""]`, `withhold = ["+"]`, `withhold = ["A:B"]`, `log = "all"`, `nonsense = 1`, "[run]\nlog = \"miss\"", `log-file = "%p"`, "log = \"miss\"\nlog = \"miss\"",
 		"#" + strings.Repeat("x", most),
 	} {
 		if settings, err := Read(write(t, text)); err == nil || settings != nil {
