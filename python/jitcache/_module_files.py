@@ -131,11 +131,6 @@ def _find(name: str) -> Any:
     return spec
 
 
-def is_there(name: str) -> bool:
-    """Return whether a module is imported or would be found, without an import."""
-    return sys.modules[name] is not None if name in sys.modules else _find(name) is not None
-
-
 def content_of_module(name: str) -> bytes:
     """Return the digest of a module's file. Raises Unkeyable if it has none."""
     module = sys.modules.get(name)
