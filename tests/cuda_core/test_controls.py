@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-from controls import green, red
+from controls import as_tests
 
 HERE = Path(__file__).resolve().parent
 
@@ -25,11 +24,6 @@ NODES = {
 HOW = ("-p", "instrument")
 PLACES = os.pathsep.join([str(HERE), str(HERE.parent.parent / "python")])
 
-
-@pytest.mark.parametrize("without", NODES)
-def test_without_it_its_test_fails(without: str) -> None:
-    red(HERE / NODES[without], without, *HOW, PYTHONPATH=PLACES)
-
-
-def test_with_all_of_them_the_tests_pass() -> None:
-    green(HERE / NODES["replace"], *HOW, PYTHONPATH=PLACES)
+test_without_it_its_test_fails, test_with_all_of_them_the_tests_pass = as_tests(
+    HERE, NODES, "replace", *HOW, PYTHONPATH=PLACES
+)

@@ -59,10 +59,6 @@ class Project(projects.Project):
     def environment(self, **env: str) -> dict[str, str]:
         return super().environment(NVRTC=str(self.counted), CUPY_CACHE_DIR=str(self.own), **env)
 
-    def entries(self) -> list[Path]:
-        """Return the files of the entries."""
-        return sorted(p for p in (self.cache / "v1" / "entries").rglob("*") if p.is_file())
-
     def compiled(self, name: str | None = None) -> int:
         """Take how often NVRTC has compiled since the last time."""
         n = self._calls.compiles

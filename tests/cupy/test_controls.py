@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from controls import green, red
+from controls import as_tests
 
 HERE = Path(__file__).resolve().parent
 
@@ -26,11 +25,4 @@ NODES = {
     "guard": "test_interface.py::test_cupy_that_is_not_known_keeps_its_own_cache",
 }
 
-
-@pytest.mark.parametrize("without", NODES)
-def test_without_it_its_test_fails(without: str) -> None:
-    red(HERE / NODES[without], without)
-
-
-def test_with_all_of_them_the_tests_pass() -> None:
-    green(HERE / NODES["kind"])
+test_without_it_its_test_fails, test_with_all_of_them_the_tests_pass = as_tests(HERE, NODES, "kind")

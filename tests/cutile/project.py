@@ -122,7 +122,3 @@ class Project(projects.Project):
         """Write the program, and the module that it takes a number from."""
         (self.folder / "program.py").write_text(program)
         (self.folder / "factor.py").write_text(f"F = {factor}\n")
-
-    def entries(self) -> list[Path]:
-        """Return the files of the entries."""
-        return sorted(p for p in (self.cache / "v1" / "entries").rglob("*") if p.is_file())

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import resource
 import shutil
-import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +19,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "python")]
 sys.path.append(str(ROOT / "tests"))
 
 import jitcache
+from bell import Bell
 
 # What needs more than gcc: clang, Cython, zig.
 rest = pytest.mark.rest
@@ -72,45 +71,22 @@ def cache(tmp_path: Path) -> Any:
         yield c
 
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_OPEN, _CLOSE = 0x20, 0x10  # IN_OPEN, IN_CLOSE_NOWRITE
-
-
 class CountedCompiler:
-    """A compiler that rings a bell when it runs: it opens a file, many times, and the kernel tells this process.
-
-    It leaves nothing behind, and its result does not depend on it. The cache reads
-    the file too, a few times at most.
-    """
-
-    _RINGS = 64
+    """A compiler that rings a bell when it runs. It leaves nothing behind, and its result does not depend on it."""
 
     def __init__(self, folder: Path, real: str, extra: str = "") -> None:
-        bell = folder / "bell"
-        bell.write_text("x\n")
+        self._bell, self._runs = Bell(folder / "bell"), 0
         self.path = folder / f"counted-{Path(real).name}"
-        rings = "\n".join([f": < {bell}"] * self._RINGS)
-        self.path.write_text(f'#!/bin/sh\n{rings}\n{extra}\nexec {need(real)} "$@"\n')
+        self.path.write_text(f'#!/bin/sh\n{self._bell.script}\n{extra}\nexec {need(real)} "$@"\n')
         self.path.chmod(0o755)
-        self._watch = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        # Both, for what comes twice in a row is told once.
-        assert _libc.inotify_add_watch(self._watch, os.fsencode(bell), _OPEN | _CLOSE) >= 0
-        self._opened = 0
 
     def compiles(self) -> int:
-        """Return how often it has run: to the nearest, for of two that open the file at once the kernel may tell only one.
-
-        (Of four compilers on two busy processors it once left out every eighteenth.)
-        """
-        while True:
-            try:
-                events = os.read(self._watch, 1 << 16)
-            except BlockingIOError:
-                return (self._opened + self._RINGS // 2) // self._RINGS
-            self._opened += sum(mask & _OPEN != 0 for _, mask, _, _ in struct.iter_unpack("iIII", events))
+        """Return how often it has run."""
+        self._runs += self._bell.rung()
+        return self._runs
 
     def close(self) -> None:
-        os.close(self._watch)
+        self._bell.close()
 
 
 @pytest.fixture

@@ -12,14 +12,15 @@ _OPEN, _CLOSE = 0x20, 0x10  # IN_OPEN, IN_CLOSE_NOWRITE
 
 
 class Bell:
-    """Counts how often a shell script has rung. Other readers of the file, such as the cache, open it a few times at most."""
+    """Counts how often a program has rung: it opens the file RINGS times. Other readers, such as the cache, do it a few times at most."""
 
-    _RINGS = 64
+    RINGS = 64
 
     def __init__(self, path: Path) -> None:
-        path.write_text("x\n")
+        if not path.exists():
+            path.write_text("x\n")
         #: The lines of a shell script that ring.
-        self.script = "\n".join([f": < {path}"] * self._RINGS)
+        self.script = "\n".join([f": < {path}"] * self.RINGS)
         self._watch = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         # Opening and closing: the kernel merges equal events that follow each other.
         assert _libc.inotify_add_watch(self._watch, os.fsencode(path), _OPEN | _CLOSE) >= 0
@@ -31,7 +32,7 @@ class Bell:
             try:
                 events = os.read(self._watch, 1 << 16)
             except BlockingIOError:
-                return (opened + self._RINGS // 2) // self._RINGS
+                return (opened + self.RINGS // 2) // self.RINGS
             opened += sum(mask & _OPEN != 0 for _, mask, _, _ in struct.iter_unpack("iIII", events))
 
     def close(self) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import pytest
 
 
 def run(node: Path | str, without: str, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -27,6 +30,21 @@ def red(node: Path | str, without: str, *options: str, **env: str) -> None:
     assert p.returncode == 1, p.stdout
     assert "1 failed" in p.stdout
     assert "in take_out" not in p.stdout, p.stdout
+
+
+def as_tests(
+    folder: Path, nodes: Mapping[str, str], intact: str, *options: str, **env: str
+) -> tuple[Callable[[str], None], Callable[[], None]]:
+    """Return the tests of a table: without each mechanism its test fails, and with all of them that of ``intact`` passes."""
+
+    @pytest.mark.parametrize("without", nodes)
+    def without_it_its_test_fails(without: str) -> None:
+        red(folder / nodes[without], without, *options, **env)
+
+    def with_all_of_them_the_test_passes() -> None:
+        green(folder / nodes[intact], *options, **env)
+
+    return without_it_its_test_fails, with_all_of_them_the_test_passes
 
 
 def green(node: Path | str, *options: str, **env: str) -> None:

@@ -101,12 +101,19 @@ class Project(Place):
 
     def at_once(self, codes: list[str], **env: str) -> list[Any]:
         """Run processes that print ``ready`` and then wait; let them go on together; return the value of each last line."""
-        processes = [self.start(code, **env) for code in codes]
+        return self.together([self.start(code, **env) for code in codes])
+
+    def together(self, processes: list[Started]) -> list[Any]:
+        """Let such processes go on together; return the value of each last line."""
         for p in processes:
             wait_for_ready(p)
         for p in processes:
             go_on(p)
         return [self.end(p)[-1] for p in processes]
+
+    def entries(self) -> list[Path]:
+        """Return the files of the entries."""
+        return sorted(p for p in (self.cache / "v1" / "entries").rglob("*") if p.is_file())
 
 
 def wait_for_ready(p: Started) -> None:

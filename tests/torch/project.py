@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
-import struct
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import projects
+from bell import Bell
 from prepared import Prepared
-from projects import go_on, wait_for_ready
 
 HERE = Path(__file__).resolve().parent
 
@@ -61,12 +59,8 @@ AT_ONCE = "ready()\n" + CALL
 #: What PyTorch may be off, against the same without compiling.
 CLOSE = 1e-3
 
-_OPENED, _CLOSED = 0x20, 0x10  # IN_OPEN, IN_CLOSE_NOWRITE
-
-#: A program in the place of another, which rings a bell: it opens a file many times, and the kernel tells. It leaves
-#: nothing behind. The cache reads the file too, a few times at most.
-_RINGS = 64
-_BELL = """
+#: A program in the place of another, which rings a bell and leaves nothing behind.
+_RINGER = """
 #include <fcntl.h>
 #include <unistd.h>
 int main(int n, char **words) {{
@@ -96,35 +90,24 @@ class Compiler:
         self._put(room / "cc1plus", real / "cc1plus")
 
     def _put(self, path: Path, real: Path) -> None:
-        bell, source = self._folder / f"{path.name}-bell", self._folder / f"{path.name}.c"
-        bell.write_text("x")
-        source.write_text(_BELL.format(rings=_RINGS, bell=bell, real=real))
+        source, bell = self._folder / f"{path.name}.c", self._bell(path.name)
+        source.write_text(_RINGER.format(rings=Bell.RINGS, bell=bell, real=real))
         subprocess.run(["gcc", "-O1", "-w", str(source), "-o", str(path)], check=True)
 
+    def _bell(self, name: str) -> Path:
+        return self._folder / f"{name}-bell"
+
     def __enter__(self) -> Compiler:
-        libc = ctypes.CDLL(None, use_errno=True)
-        self._events = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._names = {}
-        for name in ("g++", "cc1plus"):
-            # Closing too, for what comes twice in a row is told once.
-            bell = os.fsencode(self._folder / f"{name}-bell")
-            self._names[libc.inotify_add_watch(self._events, bell, _OPENED | _CLOSED)] = name
-        assert min(self._names) > 0
+        self._bells = {name: Bell(self._bell(name)) for name in ("g++", "cc1plus")}
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._events)
+        for bell in self._bells.values():
+            bell.close()
 
     def started(self) -> dict[str, int]:
-        """Return how often each has run since the last call: to the nearest, for of two at once the kernel may tell only one."""
-        found = dict.fromkeys(self._names.values(), 0)
-        while True:
-            try:
-                data = os.read(self._events, 1 << 16)
-            except BlockingIOError:
-                return {name: (opened + _RINGS // 2) // _RINGS for name, opened in found.items()}
-            for watch, mask, _, _ in struct.iter_unpack("iIII", data):
-                found[self._names[watch]] += mask & _OPENED != 0
+        """Return how often each has run since the last call."""
+        return {name: bell.rung() for name, bell in self._bells.items()}
 
 
 #: The same when nothing was started.
@@ -159,21 +142,9 @@ class Project(projects.Project):
             folder.mkdir(exist_ok=True)
         return {"FOLDER": str(self.folder / name), "TMPDIR": str(self.folder / f"{name}-tmp")}
 
-    def together(self, processes: list[Any]) -> list[Any]:
-        """Let processes go on that wait; return the value of the last line of each."""
-        for p in processes:
-            wait_for_ready(p)
-        for p in processes:
-            go_on(p)
-        return [self.end(p)[-1] for p in processes]
-
     def copy(self, other: Project) -> None:
         """Take over another project's cache."""
         shutil.copytree(other.cache, self.cache)
-
-    def entries(self) -> list[Path]:
-        """Return the files of the entries."""
-        return sorted(p for p in (self.cache / "v1" / "entries").rglob("*") if p.is_file())
 
     def processes(self) -> list[str]:
         """Return what Python has started since the last call, by its own account."""

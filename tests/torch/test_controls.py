@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from controls import green, red
+from controls import as_tests
 
 HERE = Path(__file__).resolve().parent
 
@@ -30,11 +29,4 @@ NODES = {
     "tag": "test_interface.py::test_graphs_that_are_kept_in_an_unknown_way_are_left_to_pytorch",
 }
 
-
-@pytest.mark.parametrize("without", NODES)
-def test_without_it_its_test_fails(without: str) -> None:
-    red(HERE / NODES[without], without)
-
-
-def test_with_all_of_them_the_tests_pass() -> None:
-    green(HERE / NODES["kind"])
+test_without_it_its_test_fails, test_with_all_of_them_the_tests_pass = as_tests(HERE, NODES, "kind")

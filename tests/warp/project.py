@@ -60,10 +60,6 @@ class Project(projects.Project):
         """Write the program."""
         (self.folder / "program.py").write_text(PROGRAM.format(factor=factor))
 
-    def entries(self) -> list[Path]:
-        """Return the files of the entries."""
-        return sorted(p for p in (self.cache / "v1" / "entries").rglob("*") if p.is_file())
-
     def objects(self) -> list[Path]:
         """Return the objects in Warp's folder."""
         return sorted(self.own.rglob("wp_*/*.o"))
