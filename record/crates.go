@@ -44,6 +44,8 @@ func (t *taker) findsCratesIn(folder string, words []string) (finds bool) {
 		switch {
 		case strings.HasPrefix(w, "@"): // a file of more words
 			return false
+		case len(w) > 2 && w[0] == '-' && strings.IndexByte("ghOvV", w[1]) >= 0: // several flags, of which the last may be -L
+			return false
 		case is && path == "" && i+1 < len(words):
 			path = words[i+1]
 		case !is:

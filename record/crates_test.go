@@ -34,6 +34,9 @@ func TestNamesInAFolderOfDependenciesDoNotCount(t *testing.T) {
 		"-L dependency=/w/deps -L crate=/w/deps":  false,
 		"-L crate=deps":                           false,
 		"-L dependency=/w/deps @more":             false,
+		"-L dependency=/w/deps -gL/w/deps":        false,
+		"-L dependency=/w/deps -OgL deps":         false,
+		"-L dependency=/w/deps -g -O":             true,
 		"-L dependency=/w/other":                  false,
 		"--out-dir /w/deps":                       false,
 	} {
