@@ -105,37 +105,43 @@ func (j jobServer) isInput(r *Report) bool {
 
 func TestTokensOfAJobServerAreNoInput(t *testing.T) {
 	again := "R = os.open(PATH, os.O_RDONLY); W = os.open(PATH.replace(str(sys.argv[1]), str(sys.argv[2])), os.O_WRONLY)\n"
-	for _, script := range []string{
+	check := func(server func(*testing.T) jobServer, scripts ...string) {
+		for _, script := range scripts {
+			j := server(t)
+			if rep := j.use(t, script); j.isInput(rep) || !rep.used(UseJobServer) {
+				t.Errorf("%s: %+v", script, rep.Uses)
+			}
+		}
+	}
+	check(pipeServer,
 		"os.write(W, os.read(R, 1))",
 		"os.fstat(R); fcntl.fcntl(R, fcntl.F_GETFD); fcntl.fcntl(W, fcntl.F_GETFL); os.isatty(R)",
 		"select.select([R], [], [])",
 		"p = select.poll(); p.register(R, select.POLLIN); p.poll()",
-		again + "os.write(W, os.read(R, 1))",
-		again + "t = threading.Thread(target=lambda: os.write(W, os.read(R, 1))); t.start(); t.join()",
+		again+"os.write(W, os.read(R, 1))",
+		again+"t = threading.Thread(target=lambda: os.write(W, os.read(R, 1))); t.start(); t.join()",
 		"D = os.dup(R); os.read(D, 1); os.write(W, b'+')",
-	} {
-		j := pipeServer(t)
-		if rep := j.use(t, script); j.isInput(rep) || !rep.used(UseJobServer) {
-			t.Errorf("%s: %+v", script, rep.Uses)
-		}
-	}
-	for _, script := range []string{
+	)
+	check(fifoServer,
 		"F = os.open(PATH, os.O_RDWR); os.write(F, os.read(F, 1))",
 		"R = os.open(PATH, os.O_RDONLY); W = os.open(PATH, os.O_WRONLY); os.write(W, os.read(R, 1))",
 		"os.stat(PATH); os.access(PATH, os.W_OK)",
-	} {
-		j := fifoServer(t)
-		if rep := j.use(t, script); j.isInput(rep) || !rep.used(UseJobServer) {
-			t.Errorf("%s: %+v", script, rep.Uses)
-		}
-	}
+	)
 }
 
 // Its number of tokens would be one, and what somebody sends through it.
 //
 //jitcache:control JO_CONTROL_STEPS
 func TestAnyOtherUseOfAJobServerIsAnInput(t *testing.T) {
-	for _, script := range []string{
+	check := func(server func(*testing.T) jobServer, scripts ...string) {
+		for _, script := range scripts {
+			j := server(t)
+			if rep := j.use(t, script); !j.isInput(rep) {
+				t.Errorf("%s: %+v", script, rep.Uses)
+			}
+		}
+	}
+	check(pipeServer,
 		"os.read(R, 2)",
 		"os.write(W, b'++')",
 		"fcntl.ioctl(R, termios.FIONREAD, bytes(4))",
@@ -147,22 +153,12 @@ func TestAnyOtherUseOfAJobServerIsAnInput(t *testing.T) {
 		"os.read(os.dup(R), 3)",
 		"fcntl.ioctl(os.dup(R), termios.FIONREAD, bytes(4))",
 		"os.readlink(PATH)",
-	} {
-		j := pipeServer(t)
-		if rep := j.use(t, script); !j.isInput(rep) {
-			t.Errorf("%s: %+v", script, rep.Uses)
-		}
-	}
-	for _, script := range []string{
+	)
+	check(fifoServer,
 		"F = os.open(PATH, os.O_RDWR); os.read(F, 5)",
 		"F = os.open(PATH, os.O_RDWR); os.write(F, b'++')",
 		"os.open(os.path.dirname(PATH) + '/./fifo', os.O_RDWR)",
-	} {
-		j := fifoServer(t)
-		if rep := j.use(t, script); !j.isInput(rep) {
-			t.Errorf("%s: %+v", script, rep.Uses)
-		}
-	}
+	)
 }
 
 // make 4.3 names the same two numbers to every command, also where it does not give them.
