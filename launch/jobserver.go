@@ -26,9 +26,9 @@ var (
 	jobServerAbsent = "--jobserver-absent"
 )
 
-// counted returns an environment as lists have it: it says of job servers only whether this
+// markJobServers returns an environment as lists have it: it says of job servers only whether this
 // process has them.
-func counted(env []string) []string {
+func markJobServers(env []string) []string {
 	copied := false
 	for i, e := range env {
 		name, value, _ := strings.Cut(e, "=")
@@ -38,14 +38,14 @@ func counted(env []string) []string {
 		if !copied {
 			env, copied = slices.Clone(env), true
 		}
-		env[i] = name + "=" + jobServer(value)
+		env[i] = name + "=" + markedJobServer(value)
 	}
 	return env
 }
 
-// ofJobServer returns the variables of job servers if the command has used one, or is told to: then
+// variablesOfJobServer returns the variables of job servers if the command has used one, or is told to: then
 // gcc says if there is none.
-func ofJobServer(rep *observe.Report) []string {
+func variablesOfJobServer(rep *observe.Report) []string {
 	used := func(u observe.Used) bool { return u.Use == observe.UseJobServer }
 	if slices.ContainsFunc(rep.Uses, used) || len(rep.Programs) > 0 && slices.Contains(rep.Programs[0].Args, "-flto=jobserver") {
 		return jobServerVariables
@@ -53,9 +53,9 @@ func ofJobServer(rep *observe.Report) []string {
 	return nil
 }
 
-// jobServer returns the value of a variable with a word for the job server that it names. The last
+// markedJobServer returns the value of a variable with a word for the job server that it names. The last
 // word that names one is meant.
-func jobServer(value string) string {
+func markedJobServer(value string) string {
 	words, last := strings.Split(value, " "), ""
 	words = slices.DeleteFunc(words, func(w string) bool {
 		for _, begin := range jobServerWords {

@@ -83,8 +83,8 @@ func Keep(o *Options, words []string, ran *Ran) error {
 func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	r := l.request
 	run := record.Run{
-		Also:   ofJobServer(rep),
-		Report: rep, Dir: r.dir, Env: counted(r.env), Places: r.places, Notes: l.cache,
+		Also:   variablesOfJobServer(rep),
+		Report: rep, Dir: r.dir, Env: markJobServers(r.env), Places: r.places, Notes: l.cache,
 		Leaves: func(string) bool { return true }, Unknown: ran.Unknown, InPlace: true,
 		Terminal: r.printsToTerminal(),
 	}

@@ -157,5 +157,5 @@ func (r *Request) resultKey(l *record.List) (*key.Key, error) {
 
 // surroundings returns what lists are compared with.
 func (r *Request) surroundings(notes record.Notes) *record.Surroundings {
-	return &record.Surroundings{Dir: r.dir, Env: counted(r.env), Places: r.places, Notes: notes}
+	return &record.Surroundings{Dir: r.dir, Env: markJobServers(r.env), Places: r.places, Notes: notes}
 }
