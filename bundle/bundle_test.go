@@ -88,7 +88,7 @@ func payload(n int) []byte { return bytes.Repeat(fmt.Append(nil, "payload ", n, 
 
 func packed(t testing.TB, c *core.Cache, wanted ...string) []byte {
 	t.Helper()
-	ids, err := Choose(t.Context(), c, wanted)
+	ids, err := Choose(t.Context(), c, Wanted{Words: wanted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestAddReplacesWhatRestsOnAWithdrawnKey(t *testing.T) {
 
 func TestCreateLeavesNothingHalf(t *testing.T) {
 	c := warmed(t, 3)
-	ids, _ := Choose(t.Context(), c, nil)
+	ids, _ := Choose(t.Context(), c, Wanted{})
 	for name, create := range map[string]func(*core.Cache, []key.ID, string, Progress) (Packed, error){
 		"file": Create, "layer": CreateLayer, "image": CreateImage,
 	} {
@@ -292,7 +292,7 @@ func TestCreateLeavesNothingHalf(t *testing.T) {
 //jitcache:control overdevices
 func TestBundleIsNotMadeInPlaceOfADevice(t *testing.T) {
 	c := warmed(t, 3)
-	ids, _ := Choose(t.Context(), c, nil)
+	ids, _ := Choose(t.Context(), c, Wanted{})
 	pipe, link := t.TempDir()+"/pipe", t.TempDir()+"/link"
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -320,7 +320,7 @@ func TestBundleIsNotMadeInPlaceOfADevice(t *testing.T) {
 
 func TestLayerOfABundleIsUsedAsItIs(t *testing.T) {
 	c := warmed(t, 3)
-	ids, _ := Choose(t.Context(), c, []string{"native", "entry 2"})
+	ids, _ := Choose(t.Context(), c, Wanted{Words: []string{"native", "entry 2"}})
 	if len(ids) != 2 {
 		t.Fatal(ids)
 	}
@@ -339,12 +339,12 @@ func TestLayerOfABundleIsUsedAsItIs(t *testing.T) {
 func TestChoiceThatMeansNothingIsNamed(t *testing.T) {
 	c := warmed(t, 3)
 	for _, w := range []string{"nosuch", "[", "0000000000000000"} {
-		if ids, err := Choose(t.Context(), c, []string{"cubin", w}); err == nil || !strings.Contains(err.Error(), w) {
+		if ids, err := Choose(t.Context(), c, Wanted{Words: []string{"cubin", w}}); err == nil || !strings.Contains(err.Error(), w) {
 			t.Errorf("%q: %v, %v", w, ids, err)
 		}
 	}
 	k := testKey(t, 1).ID.String()
-	if ids, err := Choose(t.Context(), c, []string{strings.ToUpper(k[:12]), "entry [0]"}); err != nil || len(ids) != 2 {
+	if ids, err := Choose(t.Context(), c, Wanted{Words: []string{strings.ToUpper(k[:12]), "entry [0]"}}); err != nil || len(ids) != 2 {
 		t.Error(ids, err)
 	}
 }
@@ -388,7 +388,7 @@ func TestListsGoWithTheirResultsAndCompleteThoseThatAreThere(t *testing.T) {
 		if wanted == "" {
 			words = nil
 		}
-		if ids, err := Choose(t.Context(), c, words); err != nil || len(ids) != want {
+		if ids, err := Choose(t.Context(), c, Wanted{Words: words}); err != nil || len(ids) != want {
 			t.Errorf("%q: %d entries, want %d; %v", wanted, len(ids), want, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"jitcache/core"
 	"jitcache/core/key"
@@ -19,19 +20,28 @@ import (
 // leastDigits is how many digits of a key are needed, so that no word is taken for a key.
 const leastDigits = 8
 
-// Choose returns the keys of the wanted entries, in ascending order. Each wanted word is a
-// kind, a name, a pattern of names, or the first hex digits of a key; without words, all
-// entries are wanted. A result brings the lists that say when it may be used, and lists
-// bring their results. Notes that are not lists are left out, because only this machine
-// can use them. Damaged files count as entries, without kind and name: the caller finds
-// out that they cannot be used, and counts them.
-func Choose(ctx context.Context, c *core.Cache, wanted []string) ([]key.ID, error) {
+// Wanted says which entries a bundle is to have.
+type Wanted struct {
+	// Words are kinds, names, patterns of names, and first hex digits of keys; without words, all entries are wanted.
+	Words []string
+	// Since, if it is not zero, leaves out what was neither made nor used from then on. Entries whose recency does not show
+	// that, because it may lag behind their last use, are not left out. The directory must note uses.
+	Since time.Time
+}
+
+// Choose returns the keys of the wanted entries, in ascending order. A result brings the
+// lists that say when it may be used, and lists bring their results. Notes that are not
+// lists are left out, because only this machine can use them. Damaged files count as
+// entries, without kind and name: the caller finds out that they cannot be used, and counts
+// them.
+func Choose(ctx context.Context, c *core.Cache, want Wanted) ([]key.ID, error) {
+	wanted := want.Words
 	for _, w := range wanted {
 		if _, err := path.Match(w, ""); err != nil {
 			return nil, fmt.Errorf("%q: %v", w, err)
 		}
 	}
-	ch := choice{cache: c, wanted: wanted, ids: map[key.ID]bool{}, sets: map[key.ID]setOf{}, found: map[string]bool{}, notes: map[string]bool{}}
+	ch := choice{cache: c, Wanted: want, ids: map[key.ID]bool{}, sets: map[key.ID]setOf{}, found: map[string]bool{}, notes: map[string]bool{}}
 	for part := 0; ; part++ {
 		ids, ok := c.Keys(part)
 		if !ok {
@@ -55,12 +65,12 @@ func Choose(ctx context.Context, c *core.Cache, wanted []string) ([]key.ID, erro
 
 // choice is the state of a Choose.
 type choice struct {
-	cache  *core.Cache
-	wanted []string
-	ids    map[key.ID]bool
-	sets   map[key.ID]setOf // the sets of lists
-	found  map[string]bool  // words that match an entry
-	notes  map[string]bool  // words that match notes of this machine
+	Wanted
+	cache *core.Cache
+	ids   map[key.ID]bool
+	sets  map[key.ID]setOf // the sets of lists
+	found map[string]bool  // words that match an entry
+	notes map[string]bool  // words that match notes of this machine
 }
 
 // look decides whether the file of a key is chosen.
@@ -79,8 +89,11 @@ func (ch *choice) look(id *key.ID) {
 			to, packs = ch.notes, false
 		}
 	}
-	meant := len(ch.wanted) == 0
-	for _, w := range ch.wanted {
+	if ok && isIdle(&l, ch.Since) {
+		return
+	}
+	meant := len(ch.Words) == 0
+	for _, w := range ch.Words {
 		if isMeant(w, &l) {
 			meant, to[w] = true, true
 		}
@@ -92,16 +105,27 @@ func (ch *choice) look(id *key.ID) {
 
 // missing returns an error for the first word that matches nothing.
 func (ch *choice) missing() error {
-	for _, w := range ch.wanted {
+	for _, w := range ch.Words {
 		switch {
 		case ch.found[w]:
 		case ch.notes[w]:
 			return fmt.Errorf("%q: these are notes of this machine, which no other can use", w)
+		case !ch.Since.IsZero():
+			return fmt.Errorf("%q: no entry of that kind, name or key was used since %s", w, ch.Since.Format(time.DateTime))
 		default:
 			return fmt.Errorf("%q: there is no entry of that kind, name or key", w)
 		}
 	}
 	return nil
+}
+
+// isIdle reports whether an entry was certainly neither made nor used from a time on. The zero time is before all.
+func isIdle(l *core.Listed, since time.Time) bool {
+	lag := time.Duration(store.RecencyLag)
+	if !allowsLag {
+		lag = 0
+	}
+	return l.Used.Add(lag).Before(since)
 }
 
 // isMeant reports whether a word matches an entry. A damaged file has no kind.

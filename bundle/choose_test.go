@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"jitcache/core"
 	"jitcache/core/key"
@@ -63,7 +65,7 @@ func TestWhatCannotBePackedIsCounted(t *testing.T) {
 		{[]string{testKey(t, 3).ID.String()}, 0, 1},
 		{[]string{noteKey(t, "spoilt").ID.String()}, 0, 1},
 	} {
-		ids, err := Choose(t.Context(), c, row.wanted)
+		ids, err := Choose(t.Context(), c, Wanted{Words: row.wanted})
 		if err != nil {
 			t.Errorf("%q: %v", row.wanted, err)
 			continue
@@ -80,7 +82,7 @@ func TestNoteOfThisMachineIsSaidToBeOne(t *testing.T) {
 	note := noteKey(t, "of this machine")
 	c.SaveNote(note, []byte("nonsense"))
 	for _, w := range []string{key.NoteKind, note.ID.String()} {
-		if ids, err := Choose(t.Context(), c, []string{w}); err == nil || len(ids) != 0 || !strings.Contains(err.Error(), "notes of this machine") {
+		if ids, err := Choose(t.Context(), c, Wanted{Words: []string{w}}); err == nil || len(ids) != 0 || !strings.Contains(err.Error(), "notes of this machine") {
 			t.Errorf("%q: %v, %v", w, ids, err)
 		}
 	}
@@ -97,7 +99,57 @@ func TestNoteOfThisMachineIsSaidToBeOne(t *testing.T) {
 	if got := own.LoadNote(&note.ID); string(got) != "nonsense" {
 		t.Errorf("%q", got)
 	}
-	if ids, err := Choose(t.Context(), own, nil); err != nil || len(ids) != 0 {
+	if ids, err := Choose(t.Context(), own, Wanted{}); err != nil || len(ids) != 0 {
+		t.Errorf("%v, %v", ids, err)
+	}
+}
+
+// A use is noted once an hour, and that of what is in memory may be noted another hour later.
+//
+//jitcache:control nolag
+func TestOfTheLastHourIsWhatWasUsedThenAndWhatMayHaveBeen(t *testing.T) {
+	c := warmed(t, 4)
+	now := time.Now()
+	for i, age := range []time.Duration{0, 30 * time.Minute, 2*time.Hour + 50*time.Minute, 3*time.Hour + time.Minute} {
+		used := now.Add(-age)
+		if err := os.Chtimes(pathOf(t, c, testKey(t, i)), used, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct {
+		since time.Time
+		words []string
+		want  int
+	}{
+		{time.Time{}, nil, 4},
+		{now.Add(-time.Hour), nil, 3},
+		{now.Add(-2 * time.Hour), nil, 4},
+		{now.Add(-time.Hour), []string{"native"}, 1},
+	} {
+		ids, err := Choose(t.Context(), c, Wanted{Words: row.words, Since: row.since})
+		if err != nil || len(ids) != row.want {
+			t.Errorf("%v %q: %d entries, want %d; %v", row.since, row.words, len(ids), row.want, err)
+		}
+	}
+	_, err := Choose(t.Context(), c, Wanted{Words: []string{"entry 3"}, Since: now.Add(-time.Hour)})
+	if err == nil || !strings.Contains(err.Error(), "entry 3") {
+		t.Errorf("an entry that was not used: %v", err)
+	}
+}
+
+// A result that was used brings its list, and the other results of that list's set, however old these are.
+func TestResultOfTheLastHourBringsAnOldList(t *testing.T) {
+	c := warmed(t, 3)
+	note := noteKey(t, "request")
+	c.SaveNote(note, lists(t, map[string]key.ID{"/a": testKey(t, 0).ID}))
+	old := time.Now().Add(-30 * 24 * time.Hour)
+	for _, k := range []*key.Key{note, testKey(t, 1), testKey(t, 2)} {
+		if err := os.Chtimes(pathOf(t, c, k), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids, err := Choose(t.Context(), c, Wanted{Since: time.Now().Add(-time.Hour)})
+	if err != nil || len(ids) != 2 || !slices.Contains(ids, note.ID) || !slices.Contains(ids, testKey(t, 0).ID) {
 		t.Errorf("%v, %v", ids, err)
 	}
 }
@@ -105,7 +157,7 @@ func TestNoteOfThisMachineIsSaidToBeOne(t *testing.T) {
 // Processes of two containers may have the same number, and share a folder.
 func TestBundlesThatAreMadeAtOnceAreNotInEachOthersWay(t *testing.T) {
 	c, dir := warmed(t, 20), t.TempDir()
-	ids, _ := Choose(t.Context(), c, nil)
+	ids, _ := Choose(t.Context(), c, Wanted{})
 	var makers sync.WaitGroup
 	for range 8 {
 		makers.Go(func() {

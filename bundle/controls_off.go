@@ -7,6 +7,7 @@ package bundle
 import "jitcache/core/control"
 
 var (
+	allowsLag     = !control.Is("nolag")
 	checkMembers  = !control.Is("anymember")
 	checkBounds   = !control.Is("anylength")
 	leadsToSets   = !control.Is("nosetways")

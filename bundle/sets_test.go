@@ -36,7 +36,7 @@ func TestSetsGoWithThoseThatLeadToThem(t *testing.T) {
 		record.NewSetStore(request).Add(&record.List{Files: []record.File{file}, Payload: id[:]}, now(c))
 	}
 	for wanted, found := range map[string][]int{"entry 3": {3}, request.ID.String(): {0, 3, n - 1}} {
-		ids, err := Choose(t.Context(), c, []string{wanted})
+		ids, err := Choose(t.Context(), c, Wanted{Words: []string{wanted}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func (c *command) evict() *ffcli.Command {
 		}
 		before := int64(math.MaxInt64)
 		if *older != "" {
-			span, err := timeSpan(*older)
+			span, err := timeSpan("-older-than", *older)
 			if err != nil {
 				return err
 			}
@@ -70,8 +70,8 @@ func (c *command) evict() *ffcli.Command {
 // spans has the units of -older-than that package time lacks.
 var spans = map[byte]time.Duration{'d': 24 * time.Hour, 'w': 7 * 24 * time.Hour, 'y': 365 * 24 * time.Hour}
 
-// timeSpan reads 90s, 12h, 30d, 2w, 1y.
-func timeSpan(text string) (time.Duration, error) {
+// timeSpan reads the value of a flag: 90s, 12h, 30d, 2w, 1y.
+func timeSpan(flag, text string) (time.Duration, error) {
 	if unit := spans[text[len(text)-1]]; unit > 0 {
 		if n, err := strconv.ParseInt(text[:len(text)-1], 10, 64); err == nil && n >= 0 && n <= math.MaxInt64/int64(unit) {
 			return time.Duration(n) * unit, nil
@@ -79,7 +79,7 @@ func timeSpan(text string) (time.Duration, error) {
 	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return d, nil
 	}
-	return 0, wrong(fmt.Sprintf("-older-than %q: want a time such as 12h, 30d, 2w or 1y", text))
+	return 0, wrong(fmt.Sprintf("%s %q: want a time such as 12h, 30d, 2w or 1y", flag, text))
 }
 
 // fitsPattern reports whether a name is meant by a pattern, in which * stands for any text.

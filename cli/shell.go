@@ -5,6 +5,7 @@ package cli
 import (
 	"flag"
 	"io"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -42,6 +43,9 @@ func (s Shell) Trust() (*trust.Settings, *trust.Keys) {
 
 // Streams returns the stream for data, and the one for everything else.
 func (s Shell) Streams() (stdout, stderr io.Writer) { return s.c.stdout, s.c.stderr }
+
+// TimeSpan reads the value of a flag that is a time such as 90s, 12h, 30d, 2w or 1y.
+func (s Shell) TimeSpan(flag, text string) (time.Duration, error) { return timeSpan(flag, text) }
 
 // Raw returns standard output as it is, for what is not text.
 func (s Shell) Raw() io.Writer { return s.c.raw }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"text/tabwriter"
+	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
@@ -39,7 +40,8 @@ func (b bundles) create() *ffcli.Command {
 	flags := b.Flags("bundle create")
 	layer := flags.Bool("dir", false, "make a directory, to be used as a layer")
 	image := flags.Bool("oci", false, "make a folder with an OCI image layout")
-	cmd := b.New("bundle create [-dir | -oci] FILE [WHAT…]", "pack entries into a file", flags, 1, 1<<16, func(args []string) error {
+	since := flags.String("since", "", "only entries that were made or used in the last `TIME`: 30m, 12h, 7d")
+	cmd := b.New("bundle create [-dir | -oci] [-since TIME] FILE [WHAT…]", "pack entries into a file", flags, 1, 1<<16, func(args []string) error {
 		stdout, stderr := b.Streams()
 		make := bundle.Create
 		switch {
@@ -57,11 +59,19 @@ func (b bundles) create() *ffcli.Command {
 		case *image:
 			make = bundle.CreateImage
 		}
-		cache, _, err := b.Open()
+		want := bundle.Wanted{Words: args[1:]}
+		var err error
+		if want.Since, err = b.begin(*since); err != nil {
+			return err
+		}
+		cache, s, err := b.Open()
 		if err != nil {
 			return err
 		}
-		ids, err := bundle.Choose(context.Background(), cache, args[1:])
+		if m := s.Mount(); m.Network && !want.Since.IsZero() {
+			return b.No("-since: uses are not noted on a file system of several machines (" + m.Name + ")")
+		}
+		ids, err := bundle.Choose(context.Background(), cache, want)
 		if err != nil {
 			return b.No(err.Error())
 		}
@@ -83,8 +93,17 @@ func (b bundles) create() *ffcli.Command {
 		})
 	})
 	cmd.Name = "create"
-	cmd.LongHelp = "WHAT is a kind, a name, a pattern of names, or the first eight or more digits of a key.\nWithout WHAT all entries are packed. Each result brings the records that say when it may\nbe used. FILE appears when it is complete; FILE - is standard output."
+	cmd.LongHelp = "WHAT is a kind, a name, a pattern of names, or the first eight or more digits of a key.\nWithout WHAT all entries are packed. Each result brings the records that say when it may\nbe used. FILE appears when it is complete; FILE - is standard output.\n\n-since packs what a warm-up has made or used, from the directory alone and not from layers.\nThe cache notes uses at most once an hour, so what was used up to two hours before is packed\ntoo. -since counts from now, so take a longer TIME than the warm-up took."
 	return cmd
+}
+
+// begin returns the time from which -since means, the zero time for "".
+func (b bundles) begin(since string) (time.Time, error) {
+	if since == "" {
+		return time.Time{}, nil
+	}
+	span, err := b.TimeSpan("-since", since)
+	return time.Now().Add(-span), err
 }
 
 // bounds adds the flags that bound what is read.

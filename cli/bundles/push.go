@@ -42,7 +42,7 @@ func push(s cli.Shell, wanted []string, timeout time.Duration) error {
 	if !writes {
 		return s.No("no remote is written to; see `jitcache remote status`")
 	}
-	ids, err := bundle.Choose(context.Background(), cache, wanted)
+	ids, err := bundle.Choose(context.Background(), cache, bundle.Wanted{Words: wanted})
 	if err != nil {
 		return s.No(err.Error())
 	}

@@ -20,6 +20,11 @@ const wholeRead = 16 << 20
 // see smallCount.
 const touchAfter = int64(3600e9)
 
+// RecencyLag is the longest time by which the recency of an entry is behind its last use, in nanoseconds: a read does not
+// renew what is less than an hour old, and a process that has read it renews it an hour later (core/memory). Recency says
+// nothing where several machines may see the directory (Mount.Network): there nobody renews it.
+const RecencyLag = 2 * touchAfter
+
 // entryPath has room for the path of an entry, absolute and ending in a NUL. Most cache
 // roots fit; a longer one costs an allocation.
 type entryPath struct {

@@ -242,6 +242,32 @@ def test_directory_of_a_bundle_is_a_layer(ci: CI, tmp_path: Path) -> None:
     assert compiled(tmp_path / "other", JITCACHE_LAYERS=str(tmp_path / "some")) == N - 11
 
 
+def test_bundle_of_the_last_hours_has_what_a_warm_up_used(ci: CI, tmp_path: Path) -> None:
+    """What was used in the two hours before may be there too, because uses are noted now and then."""
+    month = time.time() - 30 * 24 * 3600
+    for entry in ci.directory.rglob("*.jce"):
+        os.utime(entry, (month, month))
+    with jitcache.Cache(ci.directory, memory_size=0) as cache:
+        assert all(cache.get(jitcache.Key(n=n)) for n in (3, 5))
+        cache.put(jitcache.Key(n="new").named("new"), b"made", kind="cubin")
+    env = {"JITCACHE_DIR": str(ci.directory)}
+    assert ok("bundle", "create", "-since", "1h", tmp_path / "file", **env).startswith("3 entries, ")
+    assert ok("bundle", "create", "-dir", "-since", "30m", tmp_path / "layer", "entry*", **env).startswith(
+        "2 entries, "
+    )
+    assert compiled(tmp_path / "own", JITCACHE_LAYERS=str(tmp_path / "layer")) == N - 2
+    assert ok("bundle", "create", "-since", "5w", tmp_path / "all", **env).startswith(f"{N + 1} entries, ")
+    for words, status, said in (
+        (["-since", "1h", tmp_path / "no", "entry 7"], 1, "no entry of that kind, name or key was used since"),
+        (["-since", "yesterday", tmp_path / "no"], 2, "want a time such as"),
+    ):
+        p = bundle("bundle", "create", *words, **env)
+        assert (p.returncode, p.stderr.count("\n")) == (status, 1)
+        assert said in p.stderr
+    p = bundle("bundle", "create", "-since", "1h", tmp_path / "no", **env, JITCACHE_FS="network")
+    assert (p.returncode, "uses are not noted" in p.stderr) == (1, True)
+
+
 def test_image_of_a_bundle_is_an_oci_layout_and_its_layer_a_cache(ci: CI, tmp_path: Path) -> None:
     """Every blob has its digest, and the unpacked layer is usable as a layer, as for an engine that mounts it."""
     image, root = tmp_path / "image", tmp_path / "root"
