@@ -96,6 +96,7 @@ def install(flat: bool = False, environment: Environment = None) -> None:
     if directory is not None and directory.is_dir():
         with contextlib.suppress(Error):  # who needs it hears of it
             _cache(directory)  # loads the library, which takes longer than a hit
+            _wish("", "")  # finds what all modules depend on, which takes a tenth of a hit
 
 
 def get_cache_dir() -> Path | None:
