@@ -68,7 +68,11 @@ class Compiling:
             compile = _either(compile, fn)  # noqa: A001
         views = self._views
         if views is not None:
-            view = views.get(checked_key(key))
+            try:
+                view = views.get(key)
+            except AttributeError:
+                checked_key(key)
+                raise
             if view is not None:
                 return view.tobytes()
         data = self._compiled(key, compile, attributes, kind, timeout).data
