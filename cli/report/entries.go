@@ -3,6 +3,8 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -83,7 +85,11 @@ type Entries struct {
 	kinds             map[string]*bar
 	numbers           map[string]int
 	sizes, made, used classes
+	costly            []core.Listed // those that took longest to compile, the first first
 }
+
+// mostCostly is how many of them are kept.
+const mostCostly = 20
 
 // NewEntries returns an empty sum. Ages are counted back from now.
 func NewEntries(now time.Time) Entries {
@@ -126,6 +132,39 @@ func (e *Entries) Add(l *core.Listed) {
 	e.sizes.add(l.Size, 1)
 	e.made.add(int64(e.now.Sub(l.Created)), float64(l.File))
 	e.used.add(int64(e.now.Sub(l.Used)), float64(l.File))
+	if l.Compile > 0 && !core.IsInternal(l.Kind) {
+		e.addCostly(l)
+	}
+}
+
+func (e *Entries) addCostly(l *core.Listed) {
+	at, _ := slices.BinarySearchFunc(e.costly, l, func(a core.Listed, l *core.Listed) int {
+		if a.Compile != l.Compile {
+			return cmp.Compare(l.Compile, a.Compile)
+		}
+		return strings.Compare(a.Key, l.Key)
+	})
+	if at < mostCostly {
+		e.costly = slices.Insert(e.costly, at, *l)
+		e.costly = e.costly[:min(len(e.costly), mostCostly)]
+	}
+}
+
+// costlyTable lists what took longest to compile by its name: of Numba, the functions with their types.
+func (e *Entries) costlyTable(b *strings.Builder) {
+	if len(e.costly) == 0 {
+		return
+	}
+	b.WriteString("<h3>What took longest to compile</h3>\n<div class='wrap'><table class='texts'><thead><tr><th>name<th>kind<th>compiled for<th>bytes<th>last used</tr></thead><tbody>\n")
+	for i := range e.costly {
+		l := &e.costly[i]
+		name := l.Name
+		if name == "" {
+			name = l.Key[:min(len(l.Key), 12)]
+		}
+		fmt.Fprintf(b, "<tr><th>%s<td>%s<td>%s<td>%s<td>%s</tr>\n", text(name), text(l.Kind), lasted(l.Compile), store.FormatSize(l.Size), l.Used.Format("2006-01-02"))
+	}
+	b.WriteString("</tbody></table></div>\n")
 }
 
 func (e *Entries) byKind() []bar {

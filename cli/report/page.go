@@ -141,16 +141,16 @@ func (p *Page) days() (days []core.DayStats) {
 }
 
 func (p *Page) kindTable(b *strings.Builder, kinds []string) {
-	b.WriteString("<table><thead><tr><th>kind<th>hits<th>of them in memory<th>misses<th>compiles<th>saved<th>compiled for<th>evicted</tr></thead><tbody>\n")
+	b.WriteString("<div class='wrap'><table><thead><tr><th>kind<th>hits<th class='wide'>of them in memory<th>misses<th>compiles<th>saved<th>compiled for<th class='wide'>evicted</tr></thead><tbody>\n")
 	row := func(name string, k core.KindStats) {
-		fmt.Fprintf(b, "<tr><th>%s<td>%d<td>%d<td>%d<td>%d<td>%s<td>%s<td>%d</tr>\n", text(name), k.Hits(), k.HitsMemory, k.Misses,
+		fmt.Fprintf(b, "<tr><th>%s<td>%d<td class='wide'>%d<td>%d<td>%d<td>%s<td>%s<td class='wide'>%d</tr>\n", text(name), k.Hits(), k.HitsMemory, k.Misses,
 			k.Compiles, lasted(k.TimeSaved), lasted(k.CompileTime), k.Evictions)
 	}
 	for _, kind := range kinds {
 		row(kind, p.History.Kinds[kind])
 	}
 	row("total", p.History.Total)
-	b.WriteString("</tbody></table>\n")
+	b.WriteString("</tbody></table></div>\n")
 }
 
 // missed shows the reasons of misses, and which components of their keys had changed.
@@ -191,5 +191,6 @@ func (p *Page) held(b *strings.Builder) {
 	b.WriteString(bars("Entries by size", e.sizes.all(), count))
 	b.WriteString(bars("Bytes by the time since they were made", e.made.all(), size))
 	b.WriteString(bars("Bytes by the time since they were used", e.used.all(), size))
+	e.costlyTable(b)
 	b.WriteString("</section>\n")
 }

@@ -1,4 +1,4 @@
-// Charts, as SVG.
+// Charts, as HTML and SVG.
 
 package report
 
@@ -10,19 +10,15 @@ import (
 	"jitcache/core"
 )
 
-// The pictures are SVG in the page. Everything in them is also text: a column and a bar
-// have a title, which a pointer or a screen reader finds.
+// Pictures are as wide as the page, and their texts are texts of the page: only what is between
+// the texts shrinks, so a phone can show them. Widths are shares of 100. A column has a title,
+// which a pointer or a screen reader finds.
 const (
-	width      = 720.0
-	leftEdge   = 64.0 // room for the scale
-	rightEdge  = 8.0
 	plotHeight = 130.0
-	topEdge    = 24.0
-	bottomEdge = 22.0
-	widest     = 36.0 // of a column, so that three days do not fill the picture
-	barHeight  = 22.0
-	labelRoom  = 220.0
-	valueRoom  = 150.0
+	wideRoom   = 640.0 // for columns on a screen, in points
+	narrowRoom = 290.0 // on a phone
+	dateRoom   = 60.0
+	widest     = 25.0 // of a column: one day has a column, and not a wall or a line
 	mostBars   = 20
 )
 
@@ -50,32 +46,53 @@ func columns(title string, kinds []string, days []core.DayStats, format func(flo
 	}
 	scale := ceiling(top, unitOf(format(top)))
 	var b strings.Builder
-	height := topEdge + plotHeight + bottomEdge
-	fmt.Fprintf(&b, "<svg class='picture' viewBox=\"0 0 %g %g\" role='img' aria-label=\"%s\">\n<text class='title' x='0' y='14'>%s</text>\n",
-		width, height, text(title), text(title))
-	for _, share := range []float64{0, 0.5, 1} {
-		y := topEdge + plotHeight*(1-share)
-		fmt.Fprintf(&b, "<line class='grid' x1='%g' x2='%g' y1='%.1f' y2='%.1f' />", leftEdge, width-rightEdge, y, y)
+	fmt.Fprintf(&b, "<figure class='picture'><figcaption>%s</figcaption>\n<div class='plot'><div class='scale' aria-hidden='true'>", text(title))
+	shares := []float64{1, 0.5, 0}
+	for _, share := range shares {
+		said := ""
 		if scale > 0 || share == 0 {
-			fmt.Fprintf(&b, "<text class='scale' x='%g' y='%.1f'>%s</text>\n", leftEdge-6, y+4, text(format(scale*share)))
+			said = format(scale * share)
 		}
+		fmt.Fprintf(&b, "<span>%s</span>", text(said))
 	}
-	step := (width - leftEdge - rightEdge) / float64(len(days))
-	wide := min(widest, max(step*0.8, step-2))
-	every := max(1, int(math.Ceil(72/step))) // a date needs 72 units of room
+	fmt.Fprintf(&b, "</div>\n<svg width='100%%' height='%g' role='img' aria-label=\"%s\">\n", plotHeight+1, text(title))
+	for _, share := range shares {
+		fmt.Fprintf(&b, "<line class='grid' x1='0' x2='100%%' y1='%.1f' y2='%.1f' />", plotHeight*(1-share)+0.5, plotHeight*(1-share)+0.5)
+	}
+	b.WriteString("\n")
+	step := 100 / float64(len(days))
+	wide := min(widest, step*0.8)
 	for i := range days {
-		x := leftEdge + step*(float64(i)+0.5)
-		column(&b, x-wide/2, wide, scale, kinds, &days[i], format, value)
-		if (len(days)-1-i)%every == 0 {
-			fmt.Fprintf(&b, "<text class='day' x='%.1f' y='%g'>%s</text>\n", min(x, width-30), height-6, days[i].Day[5:])
-		}
+		column(&b, step*(float64(i)+0.5)-wide/2, wide, scale, kinds, &days[i], format, value)
 	}
 	b.WriteString("</svg>\n")
+	dates(&b, days)
+	b.WriteString("</div></figure>\n")
 	return b.String()
 }
 
+// dates writes the days below their columns, as many as there is room for, the last one among them.
+func dates(b *strings.Builder, days []core.DayStats) {
+	n := float64(len(days))
+	every := max(1, int(math.Ceil(dateRoom*n/wideRoom)))
+	onPhone := every * max(1, int(math.Ceil(dateRoom*n/narrowRoom/float64(every))))
+	b.WriteString("<div class='days'>")
+	for i := range days {
+		back := len(days) - 1 - i
+		if back%every != 0 {
+			continue
+		}
+		class := ""
+		if back%onPhone != 0 {
+			class = " class='wide'"
+		}
+		fmt.Fprintf(b, "<span%s style='left:%.2f%%'>%s</span>", class, 100*(float64(i)+0.5)/n, days[i].Day[5:])
+	}
+	b.WriteString("</div>\n")
+}
+
 func column(b *strings.Builder, x, wide, scale float64, kinds []string, day *core.DayStats, format func(float64) string, value func(*core.KindStats) float64) {
-	y := topEdge + plotHeight
+	y := plotHeight
 	for i, kind := range kinds {
 		k := day.Kinds[kind]
 		v := value(&k)
@@ -84,8 +101,8 @@ func column(b *strings.Builder, x, wide, scale float64, kinds []string, day *cor
 		}
 		tall := max(v/scale*plotHeight, 0.5) // the least that can be seen
 		y -= tall
-		fmt.Fprintf(b, "<rect class='%s' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>%s, %s: %s</title></rect>\n",
-			colour(i), x, y, wide, tall, day.Day, text(kind), text(format(v)))
+		fmt.Fprintf(b, "<rect class='%s' x='%.2f%%' y='%.1f' width='%.2f%%' height='%.1f'><title>%s, %s: %s</title></rect>\n",
+			colour(i), x, max(y, 0), wide, tall, day.Day, text(kind), text(format(v)))
 	}
 }
 
@@ -112,39 +129,24 @@ func bars(title string, all []bar, format func(float64) string) string {
 		top = max(top, v.value)
 	}
 	var b strings.Builder
-	height := topEdge + barHeight*float64(max(len(shown), 1)) + 6
-	fmt.Fprintf(&b, "<svg class='picture' viewBox=\"0 0 %g %g\" role='img' aria-label=\"%s\">\n<text class='title' x='0' y='14'>%s</text>\n",
-		width, height, text(title), text(title))
+	fmt.Fprintf(&b, "<figure class='picture'><figcaption>%s</figcaption>\n<dl>\n", text(title))
 	if len(shown) == 0 {
-		fmt.Fprintf(&b, "<text class='value' x='0' y='%g'>none</text>\n", topEdge+16)
+		b.WriteString("<dt></dt><dd>none</dd>\n")
 	}
-	for i, v := range shown {
-		y := topEdge + barHeight*float64(i)
-		long := 0.0
+	for _, v := range shown {
+		share := 0.0
 		if v.value > 0 {
-			long = max(v.value/top*(width-labelRoom-valueRoom), 1)
+			share = v.value / top
 		}
 		value := format(v.value)
 		if v.note != "" && v.note != value {
 			value += ", " + v.note
 		}
-		fmt.Fprintf(&b, "<text class='label' x='%g' y='%.1f'>%s<title>%s</title></text><rect class='k0' x='%g' y='%.1f' width='%.1f' height='%g' rx='2' />"+
-			"<text class='value' x='%.1f' y='%.1f'>%s</text>\n", labelRoom-8, y+15, text(shorten(v.label)), text(v.label), labelRoom, y+3, long,
-			barHeight-7, labelRoom+long+6, y+15, text(value))
+		fmt.Fprintf(&b, "<dt>%s</dt><dd><i style='width:calc((100%% - 11em) * %.4f + 1px)'></i> %s</dd>\n", text(v.label), share, text(value))
 	}
-	b.WriteString("</svg>\n")
+	b.WriteString("</dl></figure>\n")
 	if left := len(all) - len(shown); left > 0 {
 		fmt.Fprintf(&b, "<p>%d more are left out.</p>\n", left)
 	}
 	return b.String()
-}
-
-// shorten cuts a label to the room there is. It keeps the end, because the end of a path
-// says more.
-func shorten(label string) string {
-	const most = 30
-	if r := []rune(label); len(r) > most {
-		return "…" + string(r[len(r)-most+1:])
-	}
-	return label
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,69 @@ func TestNamesAreTextWhateverIsInThem(t *testing.T) {
 	wants(t, page, "&#60;script&#62;", `\u001b[2J`, `\u202e`, `\xff&#38;&#39;`)
 }
 
+// widthOfColumns returns the width of the page's first column, as a share of the picture.
+func widthOfColumns(t *testing.T, days int) (width float64) {
+	p := aPage()
+	p.History.Days, p.History.First = nil, made.AddDate(0, 0, 1-days).Format(core.DayLayout)
+	p.History.Since = p.History.First
+	for n := range days {
+		p.History.Days = append(p.History.Days, core.DayStats{Day: made.AddDate(0, 0, -n).Format(core.DayLayout), Kinds: p.History.Kinds})
+	}
+	_, rest, _ := strings.Cut(written(t, p), "<rect class='k0' x='")
+	_, rest, _ = strings.Cut(rest, " width='")
+	if _, err := fmt.Sscanf(rest, "%f%%", &width); err != nil {
+		t.Fatal(err)
+	}
+	return width
+}
+
+func TestColumnOfOneDayIsNeitherALineNorAWall(t *testing.T) {
+	for days, want := range map[int][2]float64{1: {20, 30}, 2: {20, 30}, 30: {2, 3.3}, 90: {0.7, 1.1}} {
+		if width := widthOfColumns(t, days); width < want[0] || width > want[1] {
+			t.Errorf("%d days: a column is %g %% wide", days, width)
+		}
+	}
+}
+
+// A phone has room for 290 points of columns: each date that it shows has 60 of them.
+func TestDatesHaveRoomOnAPhone(t *testing.T) {
+	for _, n := range []int{1, 7, 30, 90, 365} {
+		days := make([]core.DayStats, n)
+		for i := range days {
+			days[i].Day = made.AddDate(0, 0, i).Format(core.DayLayout)
+		}
+		var b strings.Builder
+		dates(&b, days)
+		all, wide := strings.Count(b.String(), "<span"), strings.Count(b.String(), "<span class='wide'")
+		if phone := all - wide; phone < 1 || phone > 5 || all > 11 {
+			t.Errorf("%d days: %d dates on a phone, %d elsewhere", n, phone, all)
+		}
+	}
+}
+
+func TestNamesOfWhatTookLongestAreSaid(t *testing.T) {
+	p := aPage()
+	for n := range 30 {
+		l := core.Listed{Key: fmt.Sprintf("%064d", n), Kind: "numba", Name: fmt.Sprintf("m.f%02d(float64)", n), Compile: float64(1 + n*7%30)}
+		p.Entries.Add(&l)
+	}
+	_, table, _ := strings.Cut(written(t, p), "What took longest to compile")
+	names := strings.Split(table, "<tr><th>m.f")[1:]
+	if len(names) != mostCostly {
+		t.Fatalf("%d names", len(names))
+	}
+	last := math.Inf(1)
+	for _, row := range names {
+		var n int
+		fmt.Sscanf(row, "%d", &n)
+		if cost := float64(1 + n*7%30); cost > last || cost <= 10 {
+			t.Errorf("m.f%02d: %g s after %g s", n, cost, last)
+		} else {
+			last = cost
+		}
+	}
+}
+
 // A browser repairs nearly anything, so the test parses the pictures as XML.
 func TestPicturesAreWellFormed(t *testing.T) {
 	p := aPage()
@@ -108,12 +172,12 @@ func TestPicturesAreWellFormed(t *testing.T) {
 	}
 	page := written(t, p)
 	pictures := 0
-	for _, part := range strings.Split(page, "<svg class='picture'")[1:] {
-		picture, _, ok := strings.Cut(part, "</svg>")
+	for _, part := range strings.Split(page, "<figure class='picture'>")[1:] {
+		picture, _, ok := strings.Cut(part, "</figure>")
 		if !ok {
 			t.Fatal("a picture does not end")
 		}
-		d := xml.NewDecoder(strings.NewReader("<svg" + picture + "</svg>"))
+		d := xml.NewDecoder(strings.NewReader("<figure>" + picture + "</figure>"))
 		for {
 			if _, err := d.Token(); err == io.EOF {
 				break

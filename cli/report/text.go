@@ -83,22 +83,27 @@ const style = `
 @media (prefers-color-scheme: dark) { :root { --ink: #e8e9eb; --weak: #a3a8af; --paper: #16181b; --panel: #212429; --line: #3a3f46 } }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif }
 main { max-width: 760px; margin: 0 auto; padding: 24px 16px 48px }
-h1 { font-size: 24px; margin: 0 } h2 { font-size: 18px; margin: 36px 0 4px }
+h1 { font-size: 24px; margin: 0 } h2 { font-size: 18px; margin: 36px 0 4px } h3 { font-size: 13px; margin: 16px 0 0 }
 header p, section > p { color: var(--weak); margin: 2px 0 10px; overflow-wrap: anywhere }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 12px; margin: 20px 0 }
 .tiles div { background: var(--panel); border-radius: 8px; padding: 12px 14px }
 .tiles b { font-size: 24px; display: block } .tiles small { display: block; color: var(--weak) }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 4px 18px; padding: 0; margin: 4px 0 10px }
-.picture { width: 100%; height: auto; display: block; margin: 10px 0 }
-svg text { fill: var(--ink); font-size: 12px } svg .title { font-weight: 600 }
-svg .scale, svg .label { text-anchor: end } svg .day { text-anchor: middle } svg .scale, svg .day { fill: var(--weak) }
+.picture { margin: 14px 0; font-size: 12px } figcaption { font-weight: 600; margin-bottom: 6px }
+.plot { display: grid; grid-template-columns: 4.5em 1fr; column-gap: 6px; padding-right: 14px } .plot svg { display: block }
+.scale { position: relative; height: 131px; color: var(--weak); text-align: right }
+.scale span { position: absolute; right: 0; line-height: 1 } .scale span:nth-child(2) { top: 59px } .scale span:nth-child(3) { bottom: 0 }
+.days { grid-column: 2; position: relative; height: 1.8em; color: var(--weak) } .days span { position: absolute; transform: translateX(-50%); top: 4px; white-space: nowrap }
 svg .grid { stroke: var(--line) }
+dl { display: grid; grid-template-columns: minmax(0, 220px) minmax(0, 1fr); gap: 3px 10px; margin: 0 }
+dt { text-align: right; overflow-wrap: anywhere } dd { margin: 0 } dd i { display: inline-block; height: 14px; border-radius: 2px; background: #0072b2; vertical-align: text-bottom }
 .k0 { fill: #0072b2 } .k1 { fill: #e69f00 } .k2 { fill: #009e73 } .k3 { fill: #cc79a7 }
 .k4 { fill: #56b4e9 } .k5 { fill: #d55e00 } .k6 { fill: #b8a80a } .k7 { fill: #8b9098 }
 table { border-collapse: collapse; width: 100%; font-size: 13px; margin: 10px 0; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: 4px 6px; border-bottom: 1px solid var(--line); font-weight: 400; vertical-align: top }
 thead th { color: var(--weak) } th:first-child, .texts th, .texts td { text-align: left } .texts tbody * { overflow-wrap: anywhere } tbody th { font-weight: 600 }
 table:not(.texts) td { white-space: nowrap }
-@media (max-width: 560px) { table { font-size: 11px } th, td { padding: 4px 2px } }
+.wrap { overflow-x: auto }
+@media (max-width: 560px) { table { font-size: 12px } th, td { padding: 4px 2px } .wide { display: none } dl { grid-template-columns: 1fr } dt { text-align: left; margin-top: 4px } }
 code { background: var(--panel); padding: 1px 4px; border-radius: 4px; font-size: 13px }
 `

@@ -10,6 +10,8 @@ manuals, and what the command says of itself.
 
 from __future__ import annotations
 
+import ast
+import json
 import os
 import re
 import shutil
@@ -102,12 +104,24 @@ def python() -> str:
     where: dict[str, str] = names["_MODULES"]  # type: ignore[assignment]
     out = ["# Python\n", "`import jitcache`\n", "## jitcache\n"]
     out += [f"::: jitcache.{where[name]}.{name}\n" for name in names["__all__"]]  # type: ignore[attr-defined]
-    for module in ("native", "cuda", "mpi"):
-        text = (ROOT / "python" / "jitcache" / f"{module}.py").read_text()
-        members = re.search(r"^__all__ = (\[.*?\])", text, re.DOTALL | re.MULTILINE)[1]  # type: ignore[index]
-        options = f"    options:\n      show_root_heading: false\n      members: {members}\n"
-        out.append(f"## jitcache.{module}\n\n::: jitcache.{module}\n{options}")
+    out += [module_of(f"jitcache.{name}") for name in ("native", "cuda", "mpi")]
     return "\n".join(out)
+
+
+def adapters() -> str:
+    """Return the reference of the adapters, each with its public names."""
+    folder = ROOT / "python" / "jitcache" / "adapters"
+    names = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
+    return "\n".join(["# Python: adapters\n", *(module_of(f"jitcache.adapters.{name}") for name in names)])
+
+
+def module_of(name: str) -> str:
+    """Return a section about a module: what it says of itself, and each of its public names."""
+    path = ROOT / "python" / name.replace(".", "/")
+    source = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
+    members = re.search(r"^__all__ = (\[.*?\])", source.read_text(), re.DOTALL | re.MULTILINE)[1]  # type: ignore[index]
+    members = json.dumps(ast.literal_eval(members))
+    return f"## {name}\n\n::: {name}\n    options:\n      show_root_heading: false\n      members: {members}\n"
 
 
 def command() -> str:
@@ -144,12 +158,14 @@ def main() -> int:
                 target.write_text(page(source))
             else:
                 shutil.copy(source, target)
-    shutil.copy(ROOT / "docs" / "site" / "extra.css", PAGES)
+    for name in ("extra.css", "iframe-worker/iframe-worker.js"):
+        shutil.copy(ROOT / "docs" / "site" / name, PAGES)
     for name in OVERVIEW:
         (PAGES / ("index.md" if name == "README.md" else name)).write_text(page(ROOT / name))
     for source in sorted((ROOT / "include").iterdir()):
         (PAGES / "c" / f"{source.name}.md").write_text(header(source))
     (PAGES / "python.md").write_text(python())
+    (PAGES / "adapters.md").write_text(adapters())
     (PAGES / "command.md").write_text(command())
     return subprocess.run(
         [sys.argv[1], "-m", "mkdocs", "build", "-q", "--strict", "-f", str(ROOT / "docs" / "site" / "mkdocs.yml")],

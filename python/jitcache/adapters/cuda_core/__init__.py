@@ -7,14 +7,14 @@
 
 A ``ProgramCache`` can be passed where cuda.core takes a ``FileStreamProgramCache``.
 cuda.core tells it only a digest and the code, and refuses to cache some programs;
-``compile_program`` caches those too::
+``compile_program`` caches those too:
 
     from jitcache.adapters.cuda_core import compile_program
 
     code = compile_program(source, options=options, name_expressions=["axpy<float>"])
     code.get_kernel("axpy<float>")
 
-``link`` keeps what ``Linker`` makes of several objects::
+``link`` keeps what ``Linker`` makes of several objects:
 
     from jitcache.adapters.cuda_core import link
 

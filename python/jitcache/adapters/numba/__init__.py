@@ -2,7 +2,7 @@
 
     JITCACHE_NUMBA=everything python program.py
 
-or in the program::
+or in the program:
 
     import jitcache.adapters.numba
 

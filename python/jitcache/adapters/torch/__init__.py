@@ -2,7 +2,7 @@
 
     JITCACHE_TORCH=1 python program.py
 
-or in the program::
+or in the program:
 
     import jitcache.adapters.torch
 

@@ -2,7 +2,7 @@
 
     TRITON_CACHE_MANAGER=jitcache.adapters.triton:Manager python program.py
 
-or in the program, which is ten times as fast if nothing must be compiled::
+or in the program, which is ten times as fast if nothing must be compiled:
 
     import jitcache.adapters.triton
 
