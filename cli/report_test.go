@@ -32,7 +32,7 @@ func TestReportIsOnePageOfLedgerEntriesAndLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{u.dir, "cubin", "native", "2 entries", ">options<", "saxpy &#60;b&#62;", "2 misses in", "<svg"} {
+		for _, want := range []string{u.dir, "cubin", "native", "2 entries", ">options<", "saxpy &#60;b&#62;", "2 misses in", "<figure class='picture'>"} {
 			if !strings.Contains(string(text), want) {
 				t.Errorf("%v: the page lacks %q", args, want)
 			}
