@@ -19,5 +19,6 @@ const (
 	inPieces       = true // nopieces: large outputs are stored and replayed in pieces
 	seesSizes      = true // nosizes: what is larger than the cache may be is not read
 	seesJobServers = true // nojobserver: whether there is the job server that MAKEFLAGS names counts
+	leavesHeaders  = true // nolargeheaders: a large precompiled header is not stored
 	ends           = true // noending: a replay that has begun to print is not run again
 )

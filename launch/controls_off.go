@@ -22,5 +22,6 @@ var (
 	inPieces       = !control.Is("nopieces")
 	seesSizes      = !control.Is("nosizes")
 	seesJobServers = !control.Is("nojobserver")
+	leavesHeaders  = !control.Is("nolargeheaders")
 	ends           = !control.Is("noending")
 )

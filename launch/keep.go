@@ -90,7 +90,11 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	}
 	var list *record.List
 	var result *result
-	err := l.overCap(rep)
+	var err error
+	headers := headersOf(rep)
+	if !areLarge(headers) {
+		err = l.overCap(rep)
+	}
 	if err == nil {
 		list, err = run.Take()
 	}
@@ -98,7 +102,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 		result, err = r.take(&run, list, ran.Began)
 	}
 	why := store.None
-	if err == nil {
+	if err == nil && !areLarge(headers) {
 		why, err = l.keepPieces(result)
 	}
 	var refused *request.Refused
@@ -117,12 +121,18 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	if why != store.None {
 		return l.teller.tell(notKept, why.String(), nil)
 	}
+	if areLarge(headers) {
+		l.noteMaker(headers, &k.ID)
+		l.cache.NotStored(r.request, kind, store.TooLarge, largeHeader)
+		return l.teller.tell(notKept, largeHeader, nil)
+	}
 	list.Payload = k.ID[:]
 	attributes := result.attributes(r)
 	if why := l.cache.Commit(k, result.append(nil), attributes, time.Since(ran.Began)); why != store.None {
 		return l.teller.tell(notKept, why.String(), nil)
 	}
 	l.lists.Add(list, r.surroundings(l.cache))
+	l.noteMaker(headers, &k.ID)
 	l.cache.Settle(ran.Claim)
 	return l.teller.tell(kept, "", &k.ID)
 }

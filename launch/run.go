@@ -118,6 +118,7 @@ func (l *lookup) replay(found *result) (status int, done bool, why string) {
 		err = found.files(l.request.places)
 	}
 	if err == nil {
+		l.noteMaker(found.headers(l.request.places), &found.id)
 		l.cache.Close()
 		begun, err = found.print(l.request.places)
 	}

@@ -144,7 +144,7 @@ func (c *checker) file(i int) bool {
 		return c.changed(f.Path, "another modification time")
 	case f.Flags&Owned != 0 && c.status.Owner() != f.Owner:
 		return c.changed(f.Path, "another owner")
-	case now.Size != f.Stamp.Size && f.Flags&Loader == 0:
+	case now.Size != f.Stamp.Size && f.Flags&(Loader|ByMaker) == 0:
 		return c.changed(f.Path, "another size")
 	}
 	c.doubtful = append(c.doubtful, restamp{i, *now})
@@ -357,9 +357,13 @@ func (c *checker) read() bool {
 		var digest key.Digest
 		var stamp Stamp
 		var err error
-		if f.Flags&Loader != 0 {
+		switch {
+		case f.Flags&Loader != 0:
 			digest, stamp, err = loaderDigest(path, c.list.libraries())
-		} else {
+		case f.Flags&ByMaker != 0 && launched.makerOf != nil:
+			stamp = d.now
+			digest, _ = launched.makerOf(c.now.digests(), &stamp)
+		default:
 			digest, stamp, err = c.now.digests().of(path, &d.now)
 		}
 		if err != nil {

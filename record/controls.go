@@ -59,5 +59,9 @@ const (
 	locksSets          = true // nosetlock: those who file lists at once take turns
 	asksQuestions      = true // noquestions: lists of a full set move below the questions that tell them apart
 	skipsUnchanged     = true // norecheck: lists are not compared again if no note has changed
+	countsMakers       = true // nomakers: a precompiled header counts for gcc as the command that made it
+	keepsBytes         = true // nobytes: for programs other than gcc's a precompiled header counts by its bytes
+	bindsMakers        = true // nomakerstamps: who has made a precompiled header is forgotten when it changes
+	seesEmbeds         = true // noembeds: for a source that may embed a precompiled header this counts by its bytes
 	passesStrict       = true // nostrict: a strict command is given only what compilers and build systems obey
 )

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"jitcache/core/key"
 	"jitcache/core/request"
 	"jitcache/observe"
 )
@@ -27,12 +28,16 @@ var launched struct {
 	change func(how uint32, was, is syscall.Errno) string
 	take   func(t *taker, u *observe.Used) error // what it has asked about those that it was given
 	places func(t *taker)                        // where its outputs are
+	// The key that a precompiled header counts as: for a run, and for a lookup.
+	makerFor func(t *taker, n *observe.Name, was *Stamp) (maker key.Digest, known bool)
+	makerOf  func(d *digests, was *Stamp) (maker key.Digest, known bool)
 }
 
 // Launches is called by a program whose commands have its own descriptors, and leave their outputs in place (Run.InPlace).
 func Launches() {
 	launched.answer, launched.change = descriptor, descriptorChange
 	launched.take, launched.places = (*taker).asksDescriptors, (*taker).places
+	launched.makerFor, launched.makerOf = (*taker).makerOf, (*digests).makerOf
 }
 
 // The questions, for Permit.How.

@@ -32,7 +32,7 @@ type File struct {
 	Mode  uint32
 	Flags FileFlags
 	Stamp Stamp
-	// Digest is BLAKE3 of the content, or of what counts of it (Loader).
+	// Digest is BLAKE3 of the content, or of what counts of it (Loader, ByMaker).
 	Digest key.Digest
 	// Owner is, if Owned, the user in the upper half and the group in the lower.
 	Owner uint64
@@ -41,7 +41,7 @@ type File struct {
 // FileFlags say what of a file counts beyond content and permissions.
 type FileFlags uint8
 
-// The flags. Loader and Startup weaken what counts; the others add to it.
+// The flags. Loader, Startup and ByMaker weaken what counts; the others add to it.
 const (
 	Plain   FileFlags = 1 << iota // it is no symbolic link
 	Dated                         // its modification time
@@ -50,6 +50,7 @@ const (
 	Startup                       // it is compared at most once a second, see Compiler
 	Owned                         // its owner
 	Linked                        // its words are no names of variables: linkers have read it, and no program has loaded it
+	ByMaker                       // its Digest is the key of the command that made it, see precompiled.go
 )
 
 // Folder is a folder in which names were looked for.

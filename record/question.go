@@ -100,7 +100,7 @@ func (l *List) contentOf(path string) (string, bool) {
 // asAnswer returns the digest of a file. Files of /proc, which say that they are empty, are not
 // asked for: some block their readers.
 func (f *File) asAnswer() (string, bool) {
-	if f.Flags&Loader != 0 || f.Stamp.Size == 0 && f.Digest != nothing {
+	if f.Flags&(Loader|ByMaker) != 0 || f.Stamp.Size == 0 && f.Digest != nothing {
 		return "", false
 	}
 	return string(f.Digest[:]), true

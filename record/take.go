@@ -271,6 +271,14 @@ func (t *taker) file(n *observe.Name, path string) error {
 		return request.Refuse(n.Path, "was changed meanwhile")
 	}
 	f.Stamp = was
+	if launched.makerFor != nil {
+		if maker, known := launched.makerFor(t, n, &was); known {
+			f.Flags |= ByMaker
+			f.Digest = maker
+			t.list.Files = append(t.list.Files, f)
+			return nil
+		}
+	}
 	var err error
 	switch {
 	case f.Flags&Loader != 0: // when all libraries are known
