@@ -203,11 +203,15 @@ def test_order_of_includes_counts(place: Any, order: tuple[str, str]) -> None:
 
 
 @pytest.mark.control("nobytes", rows=["gcc -c b.s -o out/b.o"])
-@pytest.mark.parametrize("words", ["gcc -c b.s -o out/b.o", "sha256sum inc/p.h.gch", "gcc -O1 -Iinc -include p.h -c b.c -o out/b.o"])
+@pytest.mark.parametrize(
+    "words", ["gcc -c b.s -o out/b.o", "sha256sum inc/p.h.gch", "gcc -O1 -Iinc -include p.h -c b.c -o out/b.o"]
+)
 def test_bytes_of_a_header_are_what_others_get(place: Any, words: str) -> None:
     """An assembler that puts them into an object, above all."""
     (place.folder / "b.s").write_text('.incbin "inc/p.h.gch"\n')
-    (place.folder / "b.c").write_text('int f(void) { return V; }\n__asm__(".section a\\n.incbin \\"inc/p.h.gch\\"\\n.previous");\n')
+    (place.folder / "b.c").write_text(
+        'int f(void) { return V; }\n__asm__(".section a\\n.incbin \\"inc/p.h.gch\\"\\n.previous");\n'
+    )
     launch(place, *MAKES)
     outs = []
     for _ in range(2):
