@@ -1,8 +1,9 @@
-"""Every folder of tests: which rows run (tests/reach/rows.py)."""
+"""Every folder of tests: which rows run (tests/reach/rows.py), and that Ctrl-C means what it means in a terminal."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,10 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parent))
 
 from reach import rows
+
+# A shell starts what it runs in the background with SIGINT ignored, and so would every program of the tests.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
