@@ -86,9 +86,11 @@ const (
 	// mayMiss is for how many beats a pulse may stand still before its helper counts as dead.
 	// That makes eight seconds, so that the death of a holder is noticed within ten.
 	mayMiss = 4
-	// The time between two looks at another helper's claim: a quarter of the wait so far.
-	firstLook = 20 * time.Millisecond
-	lastLook  = 5 * time.Second
+	// The time between two looks at another helper's claim: an eighth of the wait so far, a quarter of that more or less.
+	// So nobody waits for longer than 1.16 times the compile and what it takes to fetch the result.
+	partOfWait = 8
+	firstLook  = 20 * time.Millisecond
+	lastLook   = 5 * time.Second
 )
 
 // claimsOf returns the claims of a key's namespace.
@@ -219,7 +221,7 @@ func later(a, b time.Time) time.Time {
 
 // pace returns how long to wait before the next look, with jitter.
 func pace(waited time.Duration) time.Duration {
-	d := min(max(waited/4, firstLook), lastLook)
+	d := min(max(waited/partOfWait, firstLook), lastLook)
 	var b [1]byte
 	rand.Read(b[:])
 	return d*3/4 + d/2*time.Duration(b[0])/math.MaxUint8

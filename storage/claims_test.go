@@ -342,3 +342,23 @@ func TestClaimThatSomebodyElseHasPutThereSinceStays(t *testing.T) {
 		t.Error("it was taken away")
 	}
 }
+
+// Whatever the compile takes, from a fifth of a second to a quarter of an hour.
+func TestWaitIsLittleLongerThanTheCompile(t *testing.T) {
+	for compile := 200 * time.Millisecond; compile < 15*time.Minute; compile = compile * 21 / 20 {
+		for range 20 {
+			var waited time.Duration
+			looks := 0
+			for waited < compile {
+				waited += pace(waited)
+				looks++
+			}
+			if waited > compile*116/100 {
+				t.Fatalf("a wait of %v for a compile of %v", waited, compile)
+			}
+			if most := 60 + int(compile/(3*time.Second)); looks > most {
+				t.Fatalf("%d looks in %v", looks, compile)
+			}
+		}
+	}
+}

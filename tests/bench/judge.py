@@ -66,7 +66,7 @@ def value_of(bound: Bound, raw: dict[str, dict[str, dict[str, list[float]]]]) ->
 
 
 def verdict(bound: Bound, value: float | None, floor: float | None, calls: dict[str, float] | None) -> str:
-    """Return "OK", "MISSED", "not measured", or "floor …" where even the floor misses the bound."""
+    """Return "OK", "MISSED", "not measured", or "missed, floor …" where even the floor misses the bound."""
     if value is None:
         return "not measured"
     if bound.how == "calls":
@@ -76,7 +76,7 @@ def verdict(bound: Bound, value: float | None, floor: float | None, calls: dict[
     kept = value >= bound.limit if bound.how == "faster" else value <= bound.limit
     beyond_reach = floor is not None and (floor < bound.limit if bound.how == "faster" else floor > bound.limit)
     if not kept and beyond_reach:
-        return f"floor {floor:.3g}"
+        return f"missed, floor {floor:.3g}"
     return "OK" if kept else "MISSED"
 
 

@@ -139,6 +139,31 @@ def bounds_table(doc: dict[str, Any]) -> list[str]:
     return table(["what", "bound", "measured", "of minima", "verdict"], rows, 1)
 
 
+#: What the floor of a bound is, by its contender.
+FLOORS = {
+    "python_verified": "a bare open, fstat, read and close of the same files and XXH3 of their bytes, in Python",
+    "floor": "a hit in the own directory behind an open that fails, because that directory is looked at first",
+    "in_memory": "cuda.core's own cache in memory, which looks at no file",
+    "jitcache_relayed": "a GET of the same value through a bare relay in C, and a put",
+    "jitcache_digest": "the BLAKE3 of the payload alone, which is what a signature is of",
+    "tar_zstd_signatures": "tar and zstd, and at the same time as many Ed25519 signatures",
+}
+
+
+def floors_lines(doc: dict[str, Any]) -> list[str]:
+    """Return a line for each bound that nothing could keep here: what the least is, and that it misses the bound too."""
+    lines = []
+    for b in BOUNDS:
+        entry = doc["bounds"].get(b.name)
+        if entry is None or "floor" not in entry["verdict"]:
+            continue
+        lines.append(
+            f"- {b.text}: missed, and out of reach on this machine. It is {number(entry['floor'], b.unit)} for "
+            f"{FLOORS[b.floor]}; the bound is {number(b.limit, b.unit)}."
+        )
+    return ["", "Missed with a floor:", "", *lines] if lines else []
+
+
 #: Of rows that are no times.
 OTHER_UNITS = {"launch_memory": "MB"}
 
@@ -201,6 +226,7 @@ def generated(doc: dict[str, Any]) -> str:
         "### Bounds",
         "",
         *bounds_table(doc),
+        *floors_lines(doc),
         *figures_tables(doc),
         *notes_lines(doc),
     ]
