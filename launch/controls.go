@@ -20,5 +20,6 @@ const (
 	seesSizes      = true // nosizes: what is larger than the cache may be is not read
 	seesJobServers = true // nojobserver: whether there is the job server that MAKEFLAGS names counts
 	leavesHeaders  = true // nolargeheaders: a large precompiled header is not stored
+	namesPrograms  = true // allprograms: only results of the programs that a project names are kept
 	ends           = true // noending: a replay that has begun to print is not run again
 )

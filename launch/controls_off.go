@@ -23,5 +23,6 @@ var (
 	seesSizes      = !control.Is("nosizes")
 	seesJobServers = !control.Is("nojobserver")
 	leavesHeaders  = !control.Is("nolargeheaders")
+	namesPrograms  = !control.Is("allprograms")
 	ends           = !control.Is("noending")
 )

@@ -31,6 +31,9 @@ type Options struct {
 	// Environment says which variables the command is given.
 	Environment record.Filter
 
+	// Keep are patterns for names of programs: a command of another one is run, and nothing of it is kept. Empty: all are.
+	Keep []string
+
 	// Tell is the file to which a line of JSON is added for each event of the command,
 	// ToErrors for standard error, "" for none.
 	Tell string
@@ -40,6 +43,15 @@ type Options struct {
 func (o *Options) Withhold(words []string) (err error) {
 	o.Environment, err = record.ParseFilter(append(o.Environment.Words(), words...))
 	return err
+}
+
+// keepsOf reports whether results of a command's program are kept.
+func (o *Options) keepsOf(words []string) bool {
+	name := filepath.Base(words[0])
+	return len(o.Keep) == 0 || !namesPrograms || slices.ContainsFunc(o.Keep, func(pattern string) bool {
+		match, err := filepath.Match(pattern, name)
+		return match && err == nil
+	})
 }
 
 // ToErrors, as Options.Tell, stands for standard error.

@@ -43,6 +43,10 @@ func Run(o *Options, words, given []string) int {
 	if state.tracer != 0 {
 		return o.become(words) // without an event: it would be an output of the outer command
 	}
+	if !o.keepsOf(words) {
+		o.newTeller(words, os.Getpid(), began).say(ranOnly, "JITCACHE_KEEP, or the project's keep, does not name the program", nil)
+		return o.become(words)
+	}
 	if hasLittleSpace() {
 		o.newTeller(words, os.Getpid(), began).say(ranOnly, "the address space is limited to less than 1 GB (ulimit -v)", nil)
 		return o.become(words)

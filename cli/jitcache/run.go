@@ -101,6 +101,7 @@ func variables(o *launch.Options) error {
 			return fmt.Errorf("JITCACHE_BASE_DIR: %w", err)
 		}
 	}
+	o.Keep = filepath.SplitList(os.Getenv("JITCACHE_KEEP"))
 	if err := withhold(o, os.Getenv("JITCACHE_WITHHOLD")); err != nil {
 		return fmt.Errorf("JITCACHE_WITHHOLD: %w", err)
 	}

@@ -18,6 +18,7 @@ var Names = []struct{ Name, Variable, Meaning string }{
 	{"placeholders", "JITCACHE_PLACEHOLDER", "names for paths that differ in each run"},
 	{"map", "JITCACHE_MAP", "option by which compilers keep these names out of their output"},
 	{"withhold", "JITCACHE_WITHHOLD", "variables that commands are not given"},
+	{"keep", "JITCACHE_KEEP", "programs whose results are kept, patterns; without it all"},
 	{"log", "JITCACHE_LOG", "miss or debug: what is logged"},
 	{"log-file", "JITCACHE_LOG_FILE", "file for the log, in the folder of the project"},
 }
@@ -87,7 +88,9 @@ func textOf(name string, value any, folder string) (string, error) {
 	case "placeholders":
 		return placeholders(value, folder)
 	case "withhold":
-		return words(value)
+		return words(value, `["CI_*", "BUILD_NUMBER"]`)
+	case "keep":
+		return programs(value)
 	}
 	text, ok := value.(string)
 	if !ok {
@@ -132,17 +135,34 @@ func placeholders(value any, folder string) (string, error) {
 	return strings.Join(all, ":"), nil
 }
 
+// programs joins a list of patterns for names of programs. An empty one would mean all of them.
+func programs(value any) (string, error) {
+	text, err := words(value, `["gcc", "*-g++"]`)
+	if err != nil {
+		return "", err
+	}
+	for _, pattern := range filepath.SplitList(text) {
+		if _, err := filepath.Match(pattern, ""); err != nil || strings.Contains(pattern, "/") {
+			return "", fmt.Errorf(`%.60q: want a pattern for the name of a program, "gcc" or "*-g++"`, pattern)
+		}
+	}
+	if text == "" {
+		return "", fmt.Errorf(`want at least one program, ["gcc", "*-g++"]`)
+	}
+	return text, nil
+}
+
 // words joins a list of patterns.
-func words(value any) (string, error) {
+func words(value any, sample string) (string, error) {
 	list, ok := value.([]any)
 	if !ok {
-		return "", fmt.Errorf(`want a list, ["CI_*", "BUILD_NUMBER"]`)
+		return "", fmt.Errorf(`want a list, %s`, sample)
 	}
 	var all []string
 	for _, w := range list {
 		text, ok := w.(string)
 		if !ok || text == "" || text == "+" || strings.Contains(text, ":") {
-			return "", fmt.Errorf(`want a list of patterns, ["CI_*", "BUILD_NUMBER"]`)
+			return "", fmt.Errorf(`want a list of patterns, %s`, sample)
 		}
 		all = append(all, text)
 	}

@@ -30,6 +30,7 @@ base-dir = "."           # the folder of this file
 placeholders = { TMP = "/tmp/*", BUILD = "build/*" }
 map = "-ffile-prefix-map"
 withhold = ["CI_*", "BUILD_NUMBER"]
+keep = ["gcc", "*-g++"]
 log = "miss"
 log-file = "jitcache.log"
 `)
@@ -44,7 +45,7 @@ log-file = "jitcache.log"
 	}
 	want := map[string]string{
 		"JITCACHE_BASE_DIR": folder, "JITCACHE_PLACEHOLDER": "BUILD=" + folder + "/build/*:TMP=/tmp/*", "JITCACHE_MAP": "-ffile-prefix-map",
-		"JITCACHE_WITHHOLD": "CI_*:BUILD_NUMBER", "JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": folder + "/jitcache.log",
+		"JITCACHE_WITHHOLD": "CI_*:BUILD_NUMBER", "JITCACHE_KEEP": "gcc:*-g++", "JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": folder + "/jitcache.log",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -114,7 +115,7 @@ func TestWhatIsWrongIsSaidAndNothingOfTheFileCounts(t *testing.T) {
 	for _, text := range []string{
 		"base-dir", "base-dir = 1", `base-dir = ""`, `base-dir = "/"`, `base-dir = "a:b"`, `placeholders = "TMP"`, `placeholders = { TMP = 1 }`,
 		`placeholders = { "A/B" = "/tmp/*" }`, `placeholders = { "A:B" = "/tmp/*" }`, `placeholders = { A = "/tmp/[" }`, `withhold = "CI"`, `withhold = [1]`,
-		`withhold = [""]`, `withhold = ["+"]`, `withhold = ["A:B"]`, `log = "all"`, `nonsense = 1`, "[run]\nlog = \"miss\"", `log-file = "%p"`, "log = \"miss\"\nlog = \"miss\"",
+		`withhold = [""]`, `withhold = ["+"]`, `withhold = ["A:B"]`, `keep = "gcc"`, `keep = []`, `keep = ["[a"]`, `keep = ["bin/gcc"]`, `log = "all"`, `nonsense = 1`, "[run]\nlog = \"miss\"", `log-file = "%p"`, "log = \"miss\"\nlog = \"miss\"",
 		"#" + strings.Repeat("x", most),
 	} {
 		if settings, err := Read(write(t, text)); err == nil || settings != nil {

@@ -54,6 +54,26 @@ def test_variable_of_the_user_comes_before_the_project(place: Any) -> None:
         assert place.run("shows", env=env).stdout == said
 
 
+@pytest.mark.control("allprograms")
+def test_only_results_of_programs_that_the_project_names_are_kept(place: Any) -> None:
+    """What is run leaves other bytes each time."""
+    settings(place, 'keep = ["cc-*"]\n')
+    kept = {}
+    for name in ("cc-one", "dice"):
+        place.tool(name, "#!/bin/sh\nod -A n -N 16 -t x1 /dev/urandom > made\n")
+        for value in (None, "", "dice:x"):  # the variable comes before the project, and an empty one keeps all
+            made = []
+            for _ in range(2):
+                (place.folder / "made").unlink(missing_ok=True)
+                assert place.run(name, env={} if value is None else {"JITCACHE_KEEP": value}).returncode == 0
+                made.append((place.folder / "made").read_bytes())
+            kept[name, value] = made[0] == made[1]
+    assert kept == {
+        ("cc-one", None): True, ("cc-one", ""): True, ("cc-one", "dice:x"): False,
+        ("dice", None): False, ("dice", ""): True, ("dice", "dice:x"): True,
+    }  # fmt: skip
+
+
 def test_log_of_the_project(place: Any) -> None:
     settings(place, 'log = "miss"\nlog-file = "log"\n')
     place.run("random")
