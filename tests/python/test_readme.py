@@ -59,16 +59,6 @@ def test_python_lines_compile_once_in_three_processes(tmp_path: Path) -> None:
     assert (tmp_path / "count").read_text() == "run\n"
 
 
-def test_memoized_function_is_kept_for_the_next_process(tmp_path: Path) -> None:
-    lines = samples.under("README.md", "Python", 0)
-    (tmp_path / "program.py").write_text(f"import jitcache\n{lines}")
-    ask = "import program as p; print(p.generate('TILE', 3), repr(p.generate.last_reason), p.jitcache.default_cache().stats()['total']['hits_disk'])"
-    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'python'}:{tmp_path}"}
-    for hits in (0, 1):
-        p = subprocess.run([sys.executable, "-c", ask], env=env, capture_output=True, text=True, check=True)
-        assert p.stdout == f"b'3' '' {hits}\n", p.stderr
-
-
 @pytest.mark.usefixtures("own_compiler")
 def test_stats_are_printed_as_shown(tmp_path: Path) -> None:
     run_python_lines(tmp_path / "count", 3)
