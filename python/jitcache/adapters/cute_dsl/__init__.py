@@ -7,25 +7,34 @@
 This replaces ``cute.compile``, which compiles each time. With ``key="source"`` a hit
 does not even trace. ``docs/cute_dsl.md`` says what is in a key and what is not
 cached. Importing this module does not import CuTe DSL.
+
+The attributes of an entry are the function, its file and line when it was compiled, the
+route, the architecture, and the kind of its key. The logger ``jitcache`` logs at level
+INFO each function that ``uncached`` counts.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from jitcache import Cache, default_cache
+from jitcache import default_cache
+from jitcache.adapters._frame import AdapterFrame
 
 from ._result import Compiled
 
 if TYPE_CHECKING:
+    from jitcache import Cache
+
     from ._trace import Job
 
 __all__ = ["KIND", "Compiled", "clear", "compile", "count", "entries", "uncached"]
 
 #: The kind of the entries.
 KIND = "cute-dsl"
+
+#: The kind of the entries that hold the digest of an installation, by the time stamps of its files.
+FILES = "_cute-dsl-files"
 
 # Keyword arguments that the DSL takes for itself if the function has no such parameter, and that change what a compile
 # does. A compile with one of them is not cached.
@@ -34,7 +43,11 @@ _CONTROLS = (
     "pipeline",
 )  # fmt: skip
 
-_uncached: Counter[str] = Counter()
+_cache = AdapterFrame(KIND, "CuTe DSL", __name__, (FILES,))
+uncached = _cache.uncached
+entries = _cache.entries
+count = _cache.count
+clear = _cache.clear
 
 
 def compile(  # noqa: A001 - the DSL's name
@@ -95,7 +108,7 @@ def _has_hooks() -> bool:
 
 
 def _refuse(job: Job, reason: str, why: object) -> str:
-    _uncached[reason] += 1
+    _cache.reasons[reason] += 1
     name = getattr(job.function, "__qualname__", type(job.function).__qualname__)
     logging.getLogger("jitcache").info("cute-dsl: %s is not cached: %s", name, why)
     return reason
@@ -159,34 +172,3 @@ def _traced(job: Job, cache: Cache, reason: str, *, replace: bool = False, lease
         return Compiled(trace.result, trace.result, None, "", _refuse(job, e.reason, e), hit=False)
     finally:
         trace.end()
-
-
-def uncached() -> dict[str, int]:
-    """Return why results of this process were not cached, and how often: ``{"no architecture": 2}``.
-
-    The logger ``jitcache`` logs each of them at level INFO, with the function.
-    """
-    return dict(_uncached)
-
-
-def entries(cache: Cache | None = None) -> list[dict[str, Any]]:
-    """Return a description of each entry, as ``Cache.entries`` does.
-
-    Its attributes are the function, its file and line when it was compiled, the
-    route, the architecture, and the kind of its key.
-    """
-    return list((cache or default_cache()).entries(KIND))
-
-
-def count(cache: Cache | None = None) -> int:
-    """Return the number of entries."""
-    return (cache or default_cache()).count(KIND)
-
-
-def clear(cache: Cache | None = None) -> None:
-    """Remove all entries of CuTe DSL, and no others."""
-    from ._tools import KIND as FILES
-
-    cache = cache or default_cache()
-    cache.clear(KIND)
-    cache.clear(FILES)

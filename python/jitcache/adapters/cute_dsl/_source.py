@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from jitcache import Key
 from jitcache._code import Unkeyable
 
+from . import KIND
 from . import _object as objects
 from ._memory import learn
 from ._result import Compiled
 from ._settings import settings_of
 from ._tools import packages
-from ._trace import KIND, Job, common
+from ._trace import Job, common
 from ._visibility import is_dsl
 from ._walk import Walker
 

@@ -16,6 +16,8 @@ from jitcache._code import Unkeyable
 from jitcache._fork import ForkLock
 from jitcache._module_files import is_older_than_process, proves, stamp_of
 
+from . import FILES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
 
 #: The version of the stored format and of the way keys are made. It changes with either.
 FORMAT = 3
-
-#: The kind of the entries that hold the digest of an installation, by the time stamps of its files.
-KIND = "_cute-dsl-files"
 
 # The prefix of the names of files that are no part of the installation.
 _LIBRARY = "library "
@@ -87,14 +86,14 @@ def _digest(cache: Cache, files: dict[str, str]) -> str:
             raise Unkeyable("changed since the process started", files[name])
     stamps = [f"{n} {s.st_dev} {s.st_ino} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for n, s in stats.items()]
     memo = Key(files="\n".join(stamps)).named("cute-dsl")
-    known = cache.get(memo, kind=KIND)
+    known = cache.get(memo, kind=FILES)
     if known is not None:
         return bytes(known).decode()
     if cache.last_miss in ("off", "unavailable", "closed"):
         raise Unkeyable(cache.last_miss)
     digest = Key({name: File(path) for name, path in files.items()}).hex
     if all(proves(stamp_of(found), began) for found in stats.values()):
-        cache.put(memo, digest.encode(), kind=KIND)
+        cache.put(memo, digest.encode(), kind=FILES)
     return digest
 
 

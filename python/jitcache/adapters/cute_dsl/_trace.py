@@ -18,6 +18,7 @@ from jitcache import File, Key
 from jitcache._code import Unkeyable
 from jitcache._fork import ForkLock
 
+from . import KIND
 from . import _object as objects
 from . import _tools as tools
 from ._arguments import describe_arguments, describe_signature
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from jitcache import Cache, Entry, Lease
-
-#: The kind of the entries.
-KIND = "cute-dsl"
 
 # MLIR keeps state per thread and the DSL per process, so one thread compiles at a time. A thread that holds this lock
 # never waits for a lease.

@@ -8,14 +8,15 @@ From then on this process and others that do the same compile each program once:
 own persistent cache uses a jitcache in place of a folder.
 
 ``docs/jax.md`` says what is in a key and what is not cached. Importing this module
-does not import JAX.
+does not import JAX. The name of an entry is that of JAX's module. ``uninstall`` restores
+the settings that ``install`` has changed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jitcache.adapters._chosen import Chosen
+from jitcache.adapters._frame import AdapterFrame
 
 if TYPE_CHECKING:
     from jitcache import Cache
@@ -28,7 +29,12 @@ KIND = "jax"
 #: The beginning of a ``jax_compilation_cache_dir`` that means a jitcache, see ``register``.
 SCHEME = "jitcache://"
 
-_cache = Chosen(KIND, "JAX")
+_cache = AdapterFrame(KIND, "JAX", __name__)
+uninstall = _cache.uninstall
+uncached = _cache.uncached
+entries = _cache.entries
+count = _cache.count
+clear = _cache.clear
 
 
 def install(cache: Cache | None = None) -> str:
@@ -55,14 +61,6 @@ def install(cache: Cache | None = None) -> str:
     return _hooks.attach(_cache)
 
 
-def uninstall() -> None:
-    """Give JAX its own cache back, and the settings that ``install`` has changed."""
-    from . import _hooks
-
-    _hooks.detach()
-    _cache.given = None
-
-
 def register(cache: Cache | None = None) -> None:
     """Make ``jax_compilation_cache_dir="jitcache://"`` mean a jitcache, by public interfaces only.
 
@@ -77,23 +75,3 @@ def register(cache: Cache | None = None) -> None:
     _cache.given = cache
     register_scheme(_cache)
     _cache.fits(cache, "what is compiled is not kept")
-
-
-def uncached() -> dict[str, int]:
-    """Return why programs that this process has compiled were not stored, and how often: ``{"not stored": 2}``."""
-    return dict(_cache.reasons)
-
-
-def entries() -> list[dict[str, Any]]:
-    """Return a description of each entry, as ``jitcache ls --json`` prints it; the name is that of JAX's module."""
-    return list(_cache().entries(KIND))
-
-
-def count() -> int:
-    """Return the number of entries."""
-    return _cache().count(KIND)
-
-
-def clear() -> None:
-    """Remove all entries of JAX's programs, and no others."""
-    _cache().clear(KIND)

@@ -13,7 +13,8 @@ From then on Numba looks up in a jitcache whatever it compiles for ``jit``, ``nj
 next to the sources. Without ``everything``, only functions with ``cache=True`` are cached.
 
 ``docs/numba.md`` says what is in a key and what is not cached. Importing this
-module does not import Numba.
+module does not import Numba. The attributes of an entry are the function, its file and
+line when it was compiled, the types of the arguments, and the CPU.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 from jitcache import Cache, default_cache
 from jitcache._fork import ForkLock
+from jitcache.adapters._frame import AdapterFrame
 
 __all__ = [
     "KIND",
@@ -45,24 +47,30 @@ __all__ = [
 #: The kind of the entries.
 KIND = "numba"
 
-_given: Cache | None = None
 _opened: dict[str, Cache] = {}
 _lock = ForkLock()
 
 
-def _cache() -> Cache:
-    """Return the cache: the one given to install, the one in NUMBA_CACHE_DIR, or the default one."""
-    if _given is not None:
-        return _given
-    from numba.core import config
+class _Frame(AdapterFrame):
+    """The frame, but the cache may also be the one in NUMBA_CACHE_DIR: after the given one, before the default one."""
 
-    directory = str(config.CACHE_DIR)
-    if not directory:
-        return default_cache()
-    with _lock():
-        if directory not in _opened:
-            _opened[directory] = Cache(directory)
-        return _opened[directory]
+    def __call__(self) -> Cache:
+        if self.given is not None:
+            return self.given
+        from numba.core import config
+
+        directory = str(config.CACHE_DIR)
+        if not directory:
+            return default_cache()
+        with _lock():
+            if directory not in _opened:
+                _opened[directory] = Cache(directory)
+            return _opened[directory]
+
+
+_cache = _Frame(KIND, "Numba", __name__)
+entries = _cache.entries
+count = _cache.count
 
 
 def _attached() -> Any:
@@ -80,7 +88,7 @@ def install(
     portable: str | tuple[str, str] | None = None,
     everything: bool = False,
     verify: bool = False,
-) -> None:
+) -> bool:
     """Let Numba's functions in this process use a jitcache: those with ``cache=True``, or all.
 
     ``cache``: which cache; by default the one in ``NUMBA_CACHE_DIR``, if that is set,
@@ -92,17 +100,17 @@ def install(
     cached by its source as well, use that, and compare it with the entry, see ``verified``.
 
     This includes functions that were decorated earlier, unless they are compiled
-    already. A second call replaces the settings of the first. Raises ImportError
-    without Numba, and Error if ``portable`` is unknown, if this machine cannot run
-    it, or if it comes too late, after a function was decorated.
+    already. A second call replaces the settings of the first. Returns True, as in other
+    adapters: no version of Numba is left alone as a whole. Raises ImportError without
+    Numba, and Error if ``portable`` is unknown, if this machine cannot run it, or if it
+    comes too late, after a function was decorated.
     """
-    global _given
     if portable is not None:
         from ._cpu import choose
 
         choose(portable)
     hooks = _attached()
-    _given = cache
+    _cache.given = cache
     from ._verify import verification
 
     if verify:
@@ -111,14 +119,14 @@ def install(
         verification.on = False
     hooks.choice.everything = everything
     hooks.choice.installed = True
+    return True
 
 
 def uninstall() -> None:
     """Leave functions that are decorated from now on to Numba's own cache."""
-    global _given
     hooks = _attached()
     hooks.choice.installed = hooks.choice.everything = False
-    _given = None
+    _cache.given = None
 
 
 def _decorate(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -184,27 +192,13 @@ def verified() -> dict[str, list[str]]:
     return {"same": list(done.same), "different": list(done.different), "unknown": list(done.unknown)}
 
 
-def entries() -> list[dict[str, Any]]:
-    """Return a description of each entry, as ``jitcache ls -json`` prints it.
-
-    Its attributes are the function, its file and line when it was compiled, the
-    types of the arguments, and the CPU.
-    """
-    return list(_cache().entries(KIND))
-
-
-def count() -> int:
-    """Return the number of entries."""
-    return _cache().count(KIND)
-
-
-def clear() -> None:
-    """Remove all entries of Numba's functions, and no others."""
+def clear(cache: Cache | None = None) -> None:
+    """Remove all entries of Numba's functions, and no others. ``cache``: which cache; default the one in use."""
     from ._cpu import KIND as CPUS
     from ._ir_library import KIND as CODE
     from ._lookup import RECORDS
 
-    cache = _cache()
+    cache = _cache() if cache is None else cache
     for kind in (KIND, RECORDS, CODE, CPUS):
         cache.clear(kind)
 

@@ -11,13 +11,16 @@ or in the program:
 From then on a process whose torch folders are empty starts no compiler for what
 another has compiled. ``docs/torch.md`` says what is in a key and what is not cached.
 For PyTorch 2.15. Importing this module does not import PyTorch.
+
+The name of an entry is that of the file that the compiler makes, or PyTorch's class and
+the beginning of its key. ``clear`` leaves the files in PyTorch's own folders.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jitcache.adapters._chosen import Chosen
+from jitcache.adapters._frame import AdapterFrame
 
 if TYPE_CHECKING:
     from jitcache import Cache
@@ -30,7 +33,12 @@ KIND = "torch"
 #: The kinds of entries that save a process time and hold no result: answers of compilers, of probes, and of torch_key.
 OWN_KINDS = ("_torch-asked", "_torch-isa", "_torch-key")
 
-_cache = Chosen(KIND, "PyTorch")
+_cache = AdapterFrame(KIND, "PyTorch", __name__, OWN_KINDS)
+uninstall = _cache.uninstall
+uncached = _cache.uncached
+entries = _cache.entries
+count = _cache.count
+clear = _cache.clear
 
 
 def install(cache: Cache | None = None) -> str:
@@ -61,35 +69,3 @@ def _attach(cache: Cache | None = None) -> str:
     if how:
         _cache.given = cache
     return how
-
-
-def uninstall() -> None:
-    """Leave what is compiled from now on to PyTorch."""
-    from . import _hooks
-
-    _hooks.detach()
-    _cache.given = None
-
-
-def uncached() -> dict[str, int]:
-    """Return why something was left to PyTorch or not stored in this process, and how often: ``{"not stored": 2}``."""
-    return dict(_cache.reasons)
-
-
-def entries() -> list[dict[str, Any]]:
-    """Return a description of each entry, as ``jitcache ls --json`` prints it.
-
-    The name is that of the file that the compiler makes, or PyTorch's class and the beginning of its key.
-    """
-    return list(_cache().entries(KIND))
-
-
-def count() -> int:
-    """Return the number of entries."""
-    return _cache().count(KIND)
-
-
-def clear() -> None:
-    """Remove all entries of PyTorch's, and no others. Files in PyTorch's own folders stay."""
-    for kind in (KIND, *OWN_KINDS):
-        _cache().clear(kind)

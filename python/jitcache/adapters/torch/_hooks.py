@@ -12,7 +12,7 @@ from . import _compiler, _details, _graphs, _probes, _torch_key
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jitcache.adapters._chosen import Chosen
+    from jitcache.adapters._frame import AdapterFrame
 
 _CODE = "torch._inductor.codecache"
 _AUTOGRAD = "torch._functorch._aot_autograd.autograd_cache"
@@ -88,7 +88,7 @@ _how = ""
 _tag: tuple[Any, str, str] | None = None  # the setting with the tag, what it was, and what it is
 
 
-def attach(cache: Chosen) -> str:
+def attach(cache: AdapterFrame) -> str:
     """Replace the functions of all modules that are imported; return what is served, as ``install`` does."""
     global _how
     if not _how:

@@ -11,13 +11,16 @@ or in the program, which is ten times as fast if nothing must be compiled:
 ``docs/triton.md`` says what is kept, where its files are, and what is not kept. For
 Triton 3.3 to 3.9. Importing this module does not import Triton; naming ``Manager``
 and calling ``install`` do.
+
+The attributes of an entry are Triton's key, the names of the kernel's files, and the
+target that it was compiled for. ``clear`` leaves the files in ``TRITON_CACHE_DIR``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jitcache.adapters._chosen import Chosen
+from jitcache.adapters._frame import AdapterFrame
 
 if TYPE_CHECKING:
     from jitcache import Cache
@@ -29,7 +32,14 @@ __all__ = ["KIND", "Manager", "clear", "count", "entries", "install", "uncached"
 #: The kind of the entries.
 KIND = "triton"
 
-_cache = Chosen(KIND, "Triton")
+#: The kind of the entries that hold Triton's fingerprint of itself.
+FINGERPRINTS = "_triton-key"
+
+_cache = AdapterFrame(KIND, "Triton", __name__, (FINGERPRINTS,))
+uncached = _cache.uncached
+entries = _cache.entries
+count = _cache.count
+clear = _cache.clear
 
 
 def __getattr__(name: str) -> Any:
@@ -68,35 +78,3 @@ def uninstall() -> None:
     _cache.given = None
     _hook.detach()
     _fingerprint.detach()
-
-
-def uncached() -> dict[str, int]:
-    """Return why kernels of this process were not kept, and how often: ``{"overridden": 2}``.
-
-    The logger ``jitcache`` logs each of them at level INFO, with the kernel.
-    """
-    from ._refused import uncached as counted
-
-    return dict(counted)
-
-
-def entries() -> list[dict[str, Any]]:
-    """Return a description of each entry, as ``jitcache ls -json`` prints it.
-
-    The attributes of a kernel are Triton's key, the names of its files, and the
-    target that it was compiled for.
-    """
-    return list(_cache().entries(KIND))
-
-
-def count() -> int:
-    """Return the number of entries."""
-    return _cache().count(KIND)
-
-
-def clear() -> None:
-    """Remove all entries of Triton's kernels, and no others. Files in ``TRITON_CACHE_DIR`` stay."""
-    from ._fingerprint import KIND as FINGERPRINTS
-
-    for kind in (KIND, FINGERPRINTS):
-        _cache().clear(kind)

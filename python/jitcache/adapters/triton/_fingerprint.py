@@ -15,11 +15,10 @@ from jitcache import Key
 from jitcache._location import machine
 from jitcache.adapters._file_memo import remembered
 
+from . import FINGERPRINTS
+
 if TYPE_CHECKING:
     from jitcache import Cache
-
-#: The kind of the entry that has the answer.
-KIND = "_triton-key"
 
 # The modules that have the function, by version, the current one first.
 _PLACES = ("triton.runtime.cache", "triton.compiler.compiler")
@@ -82,4 +81,4 @@ def _remembered(cache: Cache, computes: Callable[[], str]) -> str:
     source = computes.__code__.co_filename
     # Inodes and times are valid on one machine only.
     key = Key({"triton fingerprint of": source}, machine=machine(), python=sys.version).named("triton_key")
-    return remembered(cache, key, computes, KIND)
+    return remembered(cache, key, computes, FINGERPRINTS)
