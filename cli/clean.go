@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
+
 	"jitcache/core/plain"
 )
 
@@ -83,4 +85,13 @@ func (c *clean) end() {
 func colours(w io.Writer, env func(string) string) bool {
 	f, ok := w.(*os.File)
 	return ok && isTerminal(f) && env("NO_COLOR") == "" && env("TERM") != "dumb"
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
 }

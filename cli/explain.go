@@ -4,7 +4,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,15 +13,6 @@ import (
 	"jitcache/core"
 	"jitcache/core/store"
 )
-
-func sorted[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
 
 // explained describes the last two entries of a name, as -json prints it.
 type explained struct {

@@ -5,25 +5,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
-	"golang.org/x/sys/unix"
 
 	"jitcache/core"
 	"jitcache/core/store"
 )
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
-}
 
 // progressAfter is how long a pass runs before it draws progress. Most end earlier.
 var progressAfter = time.Second
@@ -122,4 +110,30 @@ func (c *command) verify() *ffcli.Command {
 		}
 		return err
 	})
+}
+
+// verifySignatures prints the entries that no trusted key has signed.
+func (c *command) verifySignatures(cache *core.Cache) error {
+	states := map[core.Signing]int{}
+	odd := map[string]core.Signing{}
+	err := cache.EachSigned(context.Background(), func(path string, state core.Signing) {
+		states[state]++
+		if state != core.SignedByTrusted {
+			odd[path] = state
+		}
+	})
+	if err != nil {
+		return err
+	}
+	signed := states[core.SignedByTrusted]
+	err = c.answer(map[string]any{"signed": signed, "not": odd}, func() {
+		for _, path := range sorted(odd) {
+			fmt.Fprintf(c.stdout, "%s\t%s\n", path, odd[path])
+		}
+		fmt.Fprintf(c.stdout, "%s, %d signed by a key that is trusted\n", store.FormatEntries(signed+len(odd)), signed)
+	})
+	if err == nil && len(odd) > 0 {
+		return no("not every entry is signed by a key that is trusted")
+	}
+	return err
 }

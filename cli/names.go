@@ -122,3 +122,12 @@ func (c *command) nameOfRecords(s *store.Store, arg string) (string, error) {
 	}
 	return c.oneOf(arg, names)
 }
+
+func sorted[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

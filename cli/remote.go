@@ -56,26 +56,6 @@ func (c *command) withRemotes(usage, help string, flags *flag.FlagSet, open open
 // statusTimeout is how long a helper may take to answer.
 const statusTimeout = 2 * time.Second
 
-// remotes returns a row for each remote. It asks the helpers of those that are used for
-// their status.
-func remotes(cache *core.Cache) []remoteRow {
-	rows := []remoteRow{}
-	for _, r := range cache.Remotes() {
-		row := remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes, Sends: cache.Sends(r)}
-		if r.Refused == "" {
-			row.Waiting = cache.Waiting(r)
-			helper, err := r.Status(statusTimeout)
-			if err != nil {
-				row.Error = err.Error()
-			} else {
-				row.Helper = helper
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 func (c *command) remoteStatus(cache *core.Cache) error {
 	rows := remotes(cache)
 	if len(rows) == 0 && !c.asJSON {

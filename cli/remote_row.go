@@ -138,3 +138,23 @@ type withRemotes struct {
 	core.Stats
 	Remotes []remoteRow `json:"remotes"`
 }
+
+// remotes returns a row for each remote. It asks the helpers of those that are used for
+// their status.
+func remotes(cache *core.Cache) []remoteRow {
+	rows := []remoteRow{}
+	for _, r := range cache.Remotes() {
+		row := remoteRow{URL: r.URL, Source: r.Source, Refused: r.Refused, Reads: r.Reads, Writes: r.Writes, Sends: cache.Sends(r)}
+		if r.Refused == "" {
+			row.Waiting = cache.Waiting(r)
+			helper, err := r.Status(statusTimeout)
+			if err != nil {
+				row.Error = err.Error()
+			} else {
+				row.Helper = helper
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -148,3 +148,17 @@ func (c *command) config() *ffcli.Command {
 		return c.answer(map[string]any{"max_size": cfg.MaxSize}, func() {})
 	})
 }
+
+func (c *command) dir() *ffcli.Command {
+	return c.new("dir", "print the cache directory", nil, 0, 0, func([]string) error {
+		o := c.options()
+		dir, rule := o.Directory()
+		if dir == "" {
+			return no(rule)
+		}
+		if c.asJSON {
+			return c.printJSON(map[string]string{"directory": dir, "rule": rule})
+		}
+		return c.printPath(dir)
+	})
+}

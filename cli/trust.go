@@ -13,7 +13,6 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
-	"jitcache/core"
 	"jitcache/core/store"
 	"jitcache/core/trust"
 )
@@ -176,32 +175,6 @@ func (c *command) sign() *ffcli.Command {
 		}
 		return errors.Join(err, said)
 	})
-}
-
-// verifySignatures prints the entries that no trusted key has signed.
-func (c *command) verifySignatures(cache *core.Cache) error {
-	states := map[core.Signing]int{}
-	odd := map[string]core.Signing{}
-	err := cache.EachSigned(context.Background(), func(path string, state core.Signing) {
-		states[state]++
-		if state != core.SignedByTrusted {
-			odd[path] = state
-		}
-	})
-	if err != nil {
-		return err
-	}
-	signed := states[core.SignedByTrusted]
-	err = c.answer(map[string]any{"signed": signed, "not": odd}, func() {
-		for _, path := range sorted(odd) {
-			fmt.Fprintf(c.stdout, "%s\t%s\n", path, odd[path])
-		}
-		fmt.Fprintf(c.stdout, "%s, %d signed by a key that is trusted\n", store.FormatEntries(signed+len(odd)), signed)
-	})
-	if err == nil && len(odd) > 0 {
-		return no("not every entry is signed by a key that is trusted")
-	}
-	return err
 }
 
 // keyRows returns the keys that doctor shows, without duplicates.

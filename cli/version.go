@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/peterbourgon/ff/v3/ffcli"
 )
 
 // Version is what `jitcache version` prints. The build (build_library.py) sets it to what
@@ -46,4 +48,10 @@ func glibcOf(text []byte) string {
 		}
 	}
 	return ""
+}
+
+func (c *command) version() *ffcli.Command {
+	return c.new("version", "print the version", nil, 0, 0, func([]string) error {
+		return c.printVersion()
+	})
 }
