@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"jitcache/core/blob"
 	"jitcache/core/key"
 )
 
@@ -77,33 +76,4 @@ func (b *Batch) Lacks(id *key.ID) bool {
 		e = fstatat(shard, id.String()[2:]+entrySuffix, &st)
 	}
 	return e == unix.ENOENT
-}
-
-// Copy stores an entry byte for byte, unless a good one is there. Another Store, or Parse,
-// has read it. Nobody but the caller uses e; afterwards it is the entry of this directory.
-// words are keys on whose word the entry rests from now on, if there are any.
-func (b *Batch) Copy(e *blob.Blob, words []byte) (Written, Reason) {
-	whole := e.Buffer()
-	payload := len(e.Data())
-	attrs := whole[payload : len(whole)-footerSize]
-	a, ok := parseAttributes(attrs, true)
-	if !ok {
-		return Written{}, Malformed
-	}
-	trailer := whole[payload:]
-	if len(words) > 0 {
-		trailer = withRecord(attrs, whole[len(whole)-footerSize:], tagWords, words)
-	}
-	created, cost := e.Created()
-	it := Item{
-		Key:     &key.Key{ID: key.ID(e.ID()), Name: e.Name(), Kind: e.Kind(), Parts: a.parts},
-		Payload: whole[:payload], Cost: cost,
-		trailer: trailer, created: created,
-	}
-	w, d, why := b.commit(&it)
-	b.s.tell(&it, w, d)
-	if why == None && w.Created != 0 {
-		e.SetFile(w.Dev, w.Ino)
-	}
-	return w, why
 }

@@ -6,10 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"jitcache/core/lockfile"
 )
 
 // Files below the root are opened in one of two ways: by openBelow, or from the
@@ -291,4 +296,46 @@ func asError(op, path string, e syscall.Errno) error {
 		return nil
 	}
 	return &fs.PathError{Op: op, Path: path, Err: e}
+}
+
+// tempNames counts the names of all Stores of the process, because several may have
+// the same directory open.
+var tempNames atomic.Uint64
+
+// tempName returns a name that no other process or call uses. It begins with this
+// process as its owner.
+func (s *Store) tempName() string {
+	return lockfile.Self().String() + "." + strconv.FormatUint(tempNames.Add(1), 10)
+}
+
+// readSmall reads a file of the v1 folder, up to limit bytes.
+func (s *Store) readSmall(name string, limit int) ([]byte, syscall.Errno) {
+	fd, size, e := s.openToRead(name)
+	if e != 0 {
+		return nil, e
+	}
+	defer closeFd(fd)
+	b := make([]byte, min(size, int64(limit)))
+	n, e := readFull(fd, b)
+	return b[:n], e
+}
+
+// keptOpen holds the descriptors of folders by their paths, in a control build that keeps
+// them open. No other build has this file's code, because its only caller is behind a
+// constant.
+var keptOpen sync.Map
+
+// folderKeptOpen opens the folder at a path if it was not opened before.
+func (s *Store) folderKeptOpen(path string) (int, syscall.Errno) {
+	if fd, ok := keptOpen.Load(path); ok {
+		again, err := unix.Dup(fd.(int))
+		return again, errno(err)
+	}
+	fd, e := s.openNow(path)
+	if e == 0 {
+		if own, err := unix.Dup(fd); err == nil {
+			keptOpen.Store(path, own)
+		}
+	}
+	return fd, e
 }

@@ -4,6 +4,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"jitcache/core/key"
 	"jitcache/core/lockfile"
 )
 
@@ -102,4 +104,22 @@ func openOwn(path string) (int, error) {
 func isOwn(fd int) bool {
 	var st syscall.Stat_t
 	return fstat(fd, &st) == 0 && int(st.Uid) == os.Geteuid() && st.Mode&(groupWrites|otherWrites) == 0
+}
+
+// LockDir returns the folder for lock files of this directory, and whether it is this
+// user's own instead of a part of the cache.
+//
+// Locks of a cache on a network file system are kept on the node. flock on such a file
+// system is slow, off by default (Lustre) or an emulation. It would only save a second
+// node from compiling the same thing, which is not worth a hang.
+func (s *Store) LockDir() (dir string, own bool) {
+	dir = s.options.LockDir
+	if dir == "" && s.mount.Network {
+		dir = s.options.NodeLockDir
+	}
+	if dir == "" {
+		return s.v1 + "/locks", false
+	}
+	sum := key.Sum([]byte(s.root))
+	return fmt.Sprintf("%s/%x", dir, sum[:8]), true
 }

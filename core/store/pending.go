@@ -28,14 +28,6 @@ type pending struct {
 	flushing sync.Mutex // held by the goroutine that writes the ledger
 }
 
-// A killed process loses the counters of its last flushAfter. The bytes that it has
-// added and not yet written to the ledger are at most the cap divided by flushShare.
-const (
-	flushAfter   = int64(10 * time.Second)
-	flushShare   = 1024
-	flushNoLimit = 64 << 20 // with an unlimited cap
-)
-
 // init reads the size of the directory when it is opened.
 func (p *pending) init(s *Store) {
 	l, _ := s.readLedger()
@@ -99,47 +91,6 @@ func (p *pending) begin(now func() int64) {
 func (p *pending) countersOf(kind []byte, now func() int64) *Counters {
 	p.begin(now)
 	return p.kinds.at(kind)
-}
-
-// Count adds n to a counter of a kind.
-func (s *Store) Count(kind []byte, c Counter, n uint64) {
-	p := &s.pending
-	p.mu.Lock()
-	p.countersOf(kind, s.now)[c] += n
-	p.mu.Unlock()
-}
-
-// CountHit counts a hit, where being HitsDisk, HitsLayer or HitsRemote, and the compile
-// time that it has saved. Now and then it writes the ledger, so that the counters of a
-// long-running process are seen. It evicts nothing: a lookup must be fast, and adds
-// nothing to the directory.
-func (s *Store) CountHit(where Counter, kind []byte, cost int64) {
-	p := &s.pending
-	p.mu.Lock()
-	c := p.countersOf(kind, s.now)
-	c[where]++
-	c[TimeSaved] += uint64(max(cost, 0))
-	p.hits++
-	look := p.hits%hitsPerLook == 0
-	p.mu.Unlock()
-	if look {
-		s.FlushIfDue()
-	}
-}
-
-// hitsPerLook is how many disk hits pass between two looks at the clock.
-const hitsPerLook = 16
-
-// CountRefused counts a put that was not stored, and notes it for `jitcache doctor`.
-func (s *Store) CountRefused(kind []byte, why Reason) {
-	now := s.now()
-	p := &s.pending
-	p.mu.Lock()
-	c := p.countersOf(kind, s.now)
-	c[PutsRefused]++
-	c[RefusedCounter(why)]++
-	p.refused = refusalNote{now, why}
-	p.mu.Unlock()
 }
 
 // old reports whether changes were not written for longer than flushAfter.
@@ -221,116 +172,6 @@ func (p *pending) giveBack(b *batch) {
 	}
 }
 
-// flushIfDue writes the ledger after a put if that is due, and evicts if the directory
-// is above its cap. keep is the entry just written.
-func (s *Store) flushIfDue(keep *key.ID) {
-	if s.pending.due(s.MaxSize(), s.now()) {
-		s.flush(keep, true)
-	}
-}
-
-// FlushIfDue writes the ledger if that is due. Lookups call it, so that the counters of
-// a long-running process are seen.
-func (s *Store) FlushIfDue() {
-	if s.pending.old(s.now()) {
-		s.flush(nil, !putsShare)
-	}
-}
-
-// finalWait is how long Flush waits for the ledger's lock, which others hold for a
-// fraction of a millisecond. It waits because there is no later put that could write
-// the counters.
-const finalWait = 250 * time.Millisecond
-
-// Flush writes the pending changes to the ledger. It waits for up to finalWait if
-// another process is writing.
-func (s *Store) Flush() {
-	for end := time.Now().Add(finalWait); !s.flush(nil, true) && time.Now().Before(end); time.Sleep(time.Millisecond) {
-	}
-}
-
-// flush writes the pending changes to the ledger, and evicts if evicts is set. It
-// reports whether it is done: it has written, or can never write.
-func (s *Store) flush(keep *key.ID, evicts bool) bool {
-	p := &s.pending
-	if s.refuse != None {
-		return true
-	}
-	if !p.flushing.TryLock() {
-		return false
-	}
-	defer p.flushing.Unlock()
-	if !p.any() {
-		return true
-	}
-	lock, err := s.lockLedger()
-	if lock == nil && err == nil {
-		s.flushBusy(keep, evicts)
-		return false
-	}
-	if lock != nil {
-		defer lock.Unlock()
-	}
-	l, _ := s.readLedger()
-	b := p.take()
-	s.merge(l, b)
-	s.recount(l, recountBudget)
-	if evicts {
-		s.evict(l, keep, forPut(b.added()))
-	}
-	s.sweepDaily(l)
-	l.kinds.merge(&l.evicted)
-	if s.writeLedger(l) != 0 {
-		p.giveBack(b)
-	} else {
-		b.kinds.merge(&l.evicted)
-		s.addDay(b.day, &b.kinds)
-	}
-	p.mu.Lock()
-	p.written = s.now()
-	p.learn(s, l)
-	p.mu.Unlock()
-	return true
-}
-
-// flushBusy does what cannot wait while another process has the ledger's lock: it
-// evicts. The freed bytes go to pending like any change, so that this process takes them
-// into account. The other process may see the same when it evicts, and if both subtracted
-// them, the directory could grow beyond its cap by as much. So the shards that were
-// looked at are counted again when the ledger is free. The write is tried again a second
-// later.
-func (s *Store) flushBusy(keep *key.ID, evicts bool) {
-	l, _ := s.readLedger()
-	p := &s.pending
-	p.mu.Lock()
-	p.learn(s, l)
-	p.written = s.now() - flushAfter + int64(time.Second)
-	for i, d := range p.cells {
-		l.apply(i, d)
-	}
-	added := p.bytes
-	p.mu.Unlock()
-	if !evicts {
-		return
-	}
-	before := l.cells
-	s.evict(l, keep, forPut(added))
-	for i := range before {
-		if was, is := before[i], l.cells[i]; was != is && was.count != unknownCount {
-			p.addShard(i, change{int64(is.bytes - was.bytes), int64(is.count - was.count)})
-		}
-	}
-	p.mu.Lock()
-	for i := range before {
-		p.stale[i] = p.stale[i] || before[i] != l.cells[i]
-	}
-	if l.evicted.used() > 0 {
-		p.begin(s.now)
-		p.kinds.merge(&l.evicted)
-	}
-	p.mu.Unlock()
-}
-
 func (s *Store) merge(l *ledger, b *batch) {
 	for i, d := range b.cells {
 		switch {
@@ -345,3 +186,11 @@ func (s *Store) merge(l *ledger, b *batch) {
 		l.refused = b.refused
 	}
 }
+
+// A killed process loses the counters of its last flushAfter. The bytes that it has
+// added and not yet written to the ledger are at most the cap divided by flushShare.
+const (
+	flushAfter   = int64(10 * time.Second)
+	flushShare   = 1024
+	flushNoLimit = 64 << 20 // with an unlimited cap
+)

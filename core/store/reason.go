@@ -77,3 +77,7 @@ func (r Reason) Damaged() bool {
 	}
 	return false
 }
+
+func reasonOfErr(err error) Reason {
+	return reasonOf(errno(err))
+}

@@ -58,25 +58,6 @@ func (s *Store) GetOwn(id *key.ID) (*blob.Blob, Reason) {
 	return s.read(fd, &st, id)
 }
 
-// AddSignature stores an entry that Get has returned again, with one more signature.
-// Everything else stays the same, also the time when it was made. TooLarge: it has
-// mostSignatures already.
-func (s *Store) AddSignature(b *blob.Blob, signature []byte) Reason {
-	if len(ReadRecords(b).Signatures) >= mostSignatures {
-		return TooLarge
-	}
-	whole, payload := b.Buffer(), len(b.Data())
-	attrs := whole[payload : len(whole)-footerSize]
-	a, _ := parseAttributes(attrs, true)
-	created, _ := b.Created()
-	_, why := s.Put(Item{
-		Key:     &key.Key{ID: key.ID(b.ID()), Name: b.Name(), Kind: b.Kind(), Parts: a.parts},
-		Payload: whole[:payload], Replace: true,
-		trailer: withRecord(attrs, whole[len(whole)-footerSize:], tagSignature, signature), created: created,
-	})
-	return why
-}
-
 // withRecord returns the attributes and the footer of an entry with one more record.
 // attrs and foot are of an entry that was verified.
 func withRecord(attrs, foot []byte, tag byte, data []byte) []byte {
