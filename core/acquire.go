@@ -10,7 +10,6 @@ import (
 	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/lease"
-	"jitcache/core/remote"
 	"jitcache/core/store"
 )
 
@@ -188,14 +187,6 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 	}
 	l.claim.done()
 	return b, why
-}
-
-// countCompile counts a result that was compiled, and how long that took.
-func (c *Cache) countCompile(k *key.Key, took time.Duration) {
-	kind := []byte(k.Kind)
-	c.count(kind, store.Compiles, 1)
-	c.count(kind, store.CompileTime, uint64(took))
-	remote.Spent.Compiled(took)
 }
 
 // Release gives the lease up without a result: the next that waits compiles. After

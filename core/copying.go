@@ -10,6 +10,7 @@ import (
 
 	"jitcache/core/blob"
 	"jitcache/core/key"
+	"jitcache/core/store"
 )
 
 // What a remote has given is used at once, and copied into the directory when the program pauses:
@@ -202,4 +203,25 @@ func (q *copying) wait(wanted func() bool) {
 		q.wake()
 		q.done.Wait()
 	}
+}
+
+// copyIn copies an entry of a layer into the cache's own directory, and reports whether it
+// is there.
+func (c *Cache) copyIn(b *blob.Blob) (copied bool) {
+	if c.store == nil {
+		return false
+	}
+	id := key.ID(b.ID())
+	c.change(&id, false, func() (changed bool, keep *blob.Blob) {
+		w, why := c.store.Copy(b, passedOn(b))
+		if why != store.None {
+			c.log.line(Debug, "not copied from a layer: %s: %v", label(b.Name(), id), why)
+		}
+		if changed = why == store.None && w.Created != 0; changed && c.memory != nil {
+			keep = b
+		}
+		copied = why == store.None
+		return changed, keep
+	})
+	return copied
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"jitcache/core/blob"
 	"jitcache/core/key"
 	"jitcache/core/store"
 )
@@ -34,29 +33,6 @@ type Explanation struct {
 	Removed []string `json:"removed,omitempty"`
 	// Refused is set if a later result of the name was not stored.
 	Refused *Refusal `json:"refused,omitempty"`
-}
-
-// Explain looks a key up without counting it.
-func (c *Cache) Explain(k *key.Key) Explanation {
-	var b *blob.Blob
-	why := c.unread()
-	if why == store.None {
-		b, _, why = c.read(&k.ID, NotOpened) // which counts nothing
-	}
-	if b == nil && c.Layered() && why != store.Off && why != store.Refresh {
-		b, _, why = c.goOn(&k.ID, why, &NotOpened)
-	}
-	if b == nil {
-		if b = c.fromMemory(&k.ID); b != nil {
-			why = store.None
-		}
-	}
-	if b != nil {
-		b.Release()
-	}
-	e := c.explain(k, why)
-	e.Refused = c.LastRefusal(k.Name)
-	return e
 }
 
 func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {

@@ -92,9 +92,6 @@ func (c *Cache) openLayer(l *Layer) (refused string) {
 // Layers returns all layers that the settings name, in their order, used or not.
 func (c *Cache) Layers() []*Layer { return c.layers }
 
-// Layered reports whether lookups go on to layers or remotes.
-func (c *Cache) Layered() bool { return len(c.used)+len(c.remotes.used) > 0 }
-
 // Quiet returns for how long lookups ask no remote, because all have failed a moment ago,
 // or the budget is spent. Until then an entry that no directory has is a miss for the
 // reason returned. 0: remotes are asked.
@@ -196,25 +193,4 @@ func (c *Cache) fromLayer(l *Layer, id *key.ID, fd int) (b *blob.Blob, why store
 		return nil, store.Signature
 	}
 	return b, why
-}
-
-// copyIn copies an entry of a layer into the cache's own directory, and reports whether it
-// is there.
-func (c *Cache) copyIn(b *blob.Blob) (copied bool) {
-	if c.store == nil {
-		return false
-	}
-	id := key.ID(b.ID())
-	c.change(&id, false, func() (changed bool, keep *blob.Blob) {
-		w, why := c.store.Copy(b, passedOn(b))
-		if why != store.None {
-			c.log.line(Debug, "not copied from a layer: %s: %v", label(b.Name(), id), why)
-		}
-		if changed = why == store.None && w.Created != 0; changed && c.memory != nil {
-			keep = b
-		}
-		copied = why == store.None
-		return changed, keep
-	})
-	return copied
 }

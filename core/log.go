@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"jitcache/core/key"
 	"jitcache/core/lockfile"
 	"jitcache/core/plain"
 )
@@ -126,4 +127,13 @@ func (l *logger) warn(reason, format string, args ...any) {
 	if _, before := told.LoadOrStore(reason, true); !before {
 		l.line(Warning, format, args...)
 	}
+}
+
+// label returns an entry's name and the start of its key, for log lines.
+func label(name string, id key.ID) string {
+	short := id.String()[:12]
+	if name == "" {
+		return short
+	}
+	return name + " (" + short + ")"
 }

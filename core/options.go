@@ -4,6 +4,7 @@ package core
 
 import (
 	"fmt"
+	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
@@ -366,3 +367,5 @@ func (r *reader) readSizes() {
 		r.s.memorySize = n
 	}
 }
+
+func euid() int { return os.Geteuid() }

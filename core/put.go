@@ -100,59 +100,6 @@ func (c *Cache) keepsUnstored(id *key.ID, why store.Reason) bool {
 	})
 }
 
-// change runs fn, which changes the entry of a key in the directory, in the order that
-// package memory asks for. fn returns whether the directory has changed, and what memory
-// may keep. old says that the change makes the present entry out of date; dropped says
-// that memory had that entry.
-func (c *Cache) change(id *key.ID, old bool, fn func() (changed bool, keep *blob.Blob)) (dropped bool) {
-	if c.memory == nil || c.store == nil && !c.Layered() {
-		if _, keep := fn(); keep != nil {
-			c.memory.Put(keep) // it is all there is
-		}
-		return false
-	}
-	changed, keep := true, (*blob.Blob)(nil)
-	at, dropped := c.memory.Begin((*[32]byte)(id), old)
-	defer func() {
-		at.End(changed, keep)
-		if !inOrder && keep != nil {
-			c.memory.Put(keep)
-		}
-	}()
-	changed, keep = fn()
-	return dropped
-}
-
-func (c *Cache) write(it store.Item) (store.Written, store.Reason) {
-	if c.settings.mode == ModeOff {
-		return store.Written{}, store.Off
-	}
-	if c.store == nil {
-		if in := c.changedInput(it.Key); in != "" {
-			return store.Written{}, store.InputChange
-		}
-		return store.Written{}, store.NoDirectory
-	}
-	if !it.Replace && c.settings.keys.AnyWithdrawn() {
-		b, why := c.own(&it.Key.ID)
-		if b != nil {
-			b.Release()
-		}
-		it.Replace = why == store.Signature // the entry there is not used any more
-	}
-	c.signItem(&it)
-	return c.store.Put(it)
-}
-
-func (c *Cache) changedInput(k *key.Key) string {
-	for i := range k.Inputs {
-		if reason, changed := k.Inputs[i].Changed(); changed {
-			return reason
-		}
-	}
-	return ""
-}
-
 func (c *Cache) logPut(it store.Item, why store.Reason) {
 	if why == store.None && !c.log.wants(Debug) {
 		return // the usual case: no text is made

@@ -39,25 +39,6 @@ func (c *Cache) openSigner() {
 	c.signer = &s
 }
 
-// isMine reports whether a key is the one that signs the entries of this process.
-func (c *Cache) isMine(k trust.Public) bool { return c.signer != nil && c.signer.Public() == k }
-
-// signItem makes an item be signed when it is stored, unless it rests on somebody else's
-// word: a signature says that a process of the signer's user has made the entry.
-func (c *Cache) signItem(it *store.Item) {
-	if c.signer == nil || len(it.Words) > 0 {
-		return
-	}
-	of := *it
-	it.Sign = func(attributes []byte, created int64) []byte {
-		st := trust.Statement{
-			ID: of.Key.ID, Kind: of.Key.Kind, Created: created, Cost: of.Cost, Payload: of.Payload, Attributes: attributes,
-		}
-		s := c.signer.Sign(&st, c.settings.keys.Namespace)
-		return s.Append(nil)
-	}
-}
-
 // Sign signs the entries of the directory that were compiled here. It leaves entries
 // that somebody else has signed, or that rest on somebody else's word: a signature says
 // that a process of the signer's user has made the entry.

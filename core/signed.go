@@ -150,3 +150,6 @@ func (c *Cache) relied(id *key.ID) (words []byte) {
 	}
 	return words
 }
+
+// isMine reports whether a key is the one that signs the entries of this process.
+func (c *Cache) isMine(k trust.Public) bool { return c.signer != nil && c.signer.Public() == k }
