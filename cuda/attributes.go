@@ -2,7 +2,13 @@
 
 package cuda
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"jitcache/command"
+)
 
 // Attributes are what an entry holds beside the code. They are stored as a JSON object.
 type Attributes struct {
@@ -29,4 +35,10 @@ func (a Attributes) text() string {
 		panic(err)
 	}
 	return string(text)
+}
+
+func (r *running) result(code []byte, log string, lowered map[string]string, major, minor int) *command.Made {
+	return &command.Made{Payload: slices.Clone(code), Log: log, Attributes: Attributes{
+		Target: r.target.String(), Arch: r.arch + r.sm, NVRTC: fmt.Sprintf("%d.%d", major, minor), Log: log, Lowered: lowered,
+	}.text()}
 }

@@ -260,12 +260,6 @@ func (r *running) failure(a *worker.Answer) error {
 	return nvrtc.Failure(r.name, a.Call, a.Status, a.Why, a.Log)
 }
 
-func (r *running) result(code []byte, log string, lowered map[string]string, major, minor int) *command.Made {
-	return &command.Made{Payload: slices.Clone(code), Log: log, Attributes: Attributes{
-		Target: r.target.String(), Arch: r.arch + r.sm, NVRTC: fmt.Sprintf("%d.%d", major, minor), Log: log, Lowered: lowered,
-	}.text()}
-}
-
 // writeOut writes what NVRTC has printed to the host's standard output and standard error.
 func writeOut(out, err []byte) {
 	writeTo(1, out)
@@ -294,5 +288,30 @@ func (r *running) End() {
 	if r.worker != nil {
 		r.worker.End()
 		r.worker = nil
+	}
+}
+
+// inHost compiles with NVRTC in the host, on the calling thread. Nobody observes what it
+// looks at, so the result is not kept.
+func (r *running) inHost() {
+	compiler, err := compilerOf(r.parts.compiler)
+	if err != nil {
+		r.err = err
+		return
+	}
+	major, minor := compiler.Version()
+	result, err := compiler.Compile(&nvrtc.Program{
+		Source: r.source, Name: r.name, Options: append(r.more(major, minor, false), r.options...), Headers: r.headers,
+		Expressions: r.expressions, Target: r.target,
+	})
+	if err != nil {
+		r.err = err
+		return
+	}
+	defer result.Code.Release()
+	r.made = r.result(result.Code.Data(), result.Log, result.Lowered, major, minor)
+	r.made.Why = request.Refuse("nvrtc", "is not observed: "+r.unseen)
+	if r.world.Kept {
+		r.world.Warn("nvrtc "+r.unseen, fmt.Sprintf("what NVRTC compiles is not kept: %s", r.unseen))
 	}
 }

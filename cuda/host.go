@@ -1,40 +1,13 @@
-// Compiles with NVRTC in this process, whose results are not kept.
+// NVRTC in this process: what compiles there when no worker can, and what it says of itself.
 
 package cuda
 
 import (
-	"fmt"
 	"sync"
 
-	"jitcache/core/request"
 	"jitcache/cuda/dl"
 	"jitcache/cuda/nvrtc"
 )
-
-// inHost compiles with NVRTC in the host, on the calling thread. Nobody observes what it
-// looks at, so the result is not kept.
-func (r *running) inHost() {
-	compiler, err := compilerOf(r.parts.compiler)
-	if err != nil {
-		r.err = err
-		return
-	}
-	major, minor := compiler.Version()
-	result, err := compiler.Compile(&nvrtc.Program{
-		Source: r.source, Name: r.name, Options: append(r.more(major, minor, false), r.options...), Headers: r.headers,
-		Expressions: r.expressions, Target: r.target,
-	})
-	if err != nil {
-		r.err = err
-		return
-	}
-	defer result.Code.Release()
-	r.made = r.result(result.Code.Data(), result.Log, result.Lowered, major, minor)
-	r.made.Why = request.Refuse("nvrtc", "is not observed: "+r.unseen)
-	if r.world.Kept {
-		r.world.Warn("nvrtc "+r.unseen, fmt.Sprintf("what NVRTC compiles is not kept: %s", r.unseen))
-	}
-}
 
 // compilers are the NVRTCs that the process has loaded, by path.
 var compilers struct {

@@ -6,7 +6,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net"
+	"os"
 	"time"
 
 	"jitcache/core/wire"
@@ -164,25 +167,6 @@ func (s *session) withDirectory(fn func(dir string) []byte) ([]byte, bool) {
 	return fn(string(dir)), true
 }
 
-// told returns the answer to a request that has failed.
-func (s *Server) told(err error) []byte {
-	s.counts.errors.Add(1)
-	text := s.failed(err)
-	if ofEntry(err) {
-		text = wire.OfEntry + text
-	}
-	return wire.AppendErr(nil, text)
-}
-
-// down returns the answer to all requests while the engine does not answer.
-func (s *Server) down() []byte {
-	if why := s.state.refuses(); why != "" {
-		s.counts.denied.Add(1)
-		return wire.AppendErr(nil, "down: "+s.shown(errors.New(why)))
-	}
-	return nil
-}
-
 func (s *session) get(n engine.Name) ([]byte, error) {
 	s.keeps = s.keeps || n.Ours()
 	if answer := s.down(); answer != nil {
@@ -201,18 +185,6 @@ func (s *session) get(n engine.Name) ([]byte, error) {
 	}
 	s.counts.hits.Add(1)
 	return nil, s.sendValue(value)
-}
-
-// fetch gets a value from the engine. If the name is ours, it unpacks the object.
-func (s *Server) fetch(n engine.Name) ([]byte, error) {
-	ctx, cancel := s.within()
-	defer cancel()
-	value, err := s.engine.Get(ctx, n, s.limit)
-	s.counts.received.Add(int64(len(value)))
-	if err == nil && n.Ours() {
-		return unpack(value, s.limit)
-	}
-	return value, err
 }
 
 func (s *session) put(n engine.Name) ([]byte, error) {
@@ -235,28 +207,6 @@ func (s *session) put(n engine.Name) ([]byte, error) {
 		return []byte{wire.Noop}, nil
 	}
 	return []byte{wire.OK}, nil
-}
-
-// store puts a value into the engine.
-func (s *Server) store(n engine.Name, value []byte, overwrite bool) (bool, error) {
-	if n.Ours() {
-		value = pack(value)
-	}
-	if int64(len(value)) > s.limit {
-		return false, engine.ErrTooLarge
-	}
-	ctx, cancel := s.within()
-	defer cancel()
-	stored, err := s.engine.Put(ctx, n, value, overwrite)
-	switch {
-	case err != nil:
-	case stored:
-		s.counts.puts.Add(1)
-		s.counts.sent.Add(int64(len(value)))
-	default:
-		s.counts.kept.Add(1)
-	}
-	return stored, err
 }
 
 func (s *session) remove(n engine.Name) ([]byte, error) {
@@ -308,4 +258,68 @@ func (s *session) flush(dir string) []byte {
 		return []byte{wire.OK}
 	}
 	return []byte{wire.Noop}
+}
+
+// fetchAll answers a Fetch, entry by entry as they come; false ends the session.
+func (s *session) fetchAll() bool {
+	prefix, err := wire.ReadText(s.r)
+	if err != nil {
+		return false
+	}
+	n, err := wire.ReadLength(s.r, wire.MaxFetch)
+	if err != nil {
+		return false
+	}
+	digests := make([]byte, 32*n)
+	if _, err := io.ReadFull(s.r, digests); err != nil {
+		return false
+	}
+	if answer := s.down(); answer != nil {
+		return s.send(answer)
+	}
+	if !s.send([]byte{wire.OK}) {
+		return false
+	}
+	for ; len(digests) > 0; digests = digests[min(32*atOnce, len(digests)):] {
+		var names []engine.Name
+		for i := 0; i < min(32*atOnce, len(digests)); i += 32 {
+			names = append(names, nameOf(fmt.Appendf(nil, "%s%x", prefix, digests[i:i+32])))
+		}
+		for i, a := range s.many(names) {
+			if errors.Is(a.Err, engine.ErrTooLarge) {
+				a = s.alone(names[i])
+			}
+			if !s.sendOne(a) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s *session) sendOne(a engine.Answer) bool {
+	value, err := a.Value, a.Err
+	s.counts.received.Add(int64(len(value)))
+	if err == nil {
+		value, err = unpack(value, s.limit)
+	}
+	switch {
+	case err == nil:
+		s.counts.hits.Add(1)
+		return s.sendValue(value) == nil
+	case errors.Is(err, engine.ErrNotFound):
+		s.counts.miss(missAbsent)
+		return s.send([]byte{wire.Noop})
+	}
+	s.counts.miss(missOf(err))
+	return s.send(s.told(err))
+}
+
+// describe returns what `jitcache remote status` shows.
+func (s *Server) describe() *Description {
+	d := &Description{Identity: Identity, URL: s.settings.URL, Pid: os.Getpid(), Uptime: time.Since(s.began).Seconds()}
+	d.State, d.LastError = s.state.text()
+	s.counts.describe(d)
+	d.Queue = s.outboxes.waiting()
+	return d
 }

@@ -5,6 +5,7 @@ package key
 import (
 	"io"
 	"math/bits"
+	"os"
 	"sync"
 
 	"lukechampine.com/blake3"
@@ -119,3 +120,8 @@ type summing struct {
 }
 
 var sums = sync.Pool{New: func() any { return new(summing) }}
+
+func contentDigest(f *os.File) ([]byte, error) {
+	d, err := SumReader(f)
+	return d[:], err
+}

@@ -76,11 +76,6 @@ func readOnce(tag Tag, path string) (value []byte, before, after Input, err erro
 	return value, before, after, err
 }
 
-func contentDigest(f *os.File) ([]byte, error) {
-	d, err := SumReader(f)
-	return d[:], err
-}
-
 func inputOf(f *os.File, tag Tag, path string, now int64) (Input, error) {
 	status := stamp.Status{Read: now}
 	if err := status.Of(f); err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"jitcache/core/key"
 )
 
 // Passed are the variables that a helper gets. They say where it finds credentials and
@@ -83,4 +85,9 @@ func (r *Remote) place() (string, error) {
 		return "", errors.New(dir + " is not a folder of this user alone")
 	}
 	return dir, nil
+}
+
+// short is a digest of texts, 16 digits.
+func short(texts []string) string {
+	return key.ID(key.Sum(key.AppendTexts(nil, texts...))).String()[:16]
 }

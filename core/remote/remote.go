@@ -76,11 +76,6 @@ func (r *Remote) Outbox() string {
 	return short(append([]string{r.URL}, r.Attributes...)) + "." + r.segment
 }
 
-// short is a digest of texts, 16 digits.
-func short(texts []string) string {
-	return key.ID(key.Sum(key.AppendTexts(nil, texts...))).String()[:16]
-}
-
 // Asks reports whether Get would ask the helper. It only reads two numbers.
 func (r *Remote) Asks() bool {
 	_, err := r.Rests()

@@ -157,24 +157,6 @@ func (c *Config) layout() (string, error) {
 	}
 }
 
-// Open returns the engine of a URL. It connects to nothing.
-func Open(c *Config) (Engine, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	switch c.URL.Scheme {
-	case "redis", "rediss", "redis+unix":
-		return openRedis(c)
-	case "http", "https":
-		return openHTTP(c)
-	case "file":
-		return openFile(c)
-	case "s3":
-		return openS3(c)
-	}
-	return nil, usage("%q: there is no engine of that scheme: want redis, rediss, redis+unix, http, https, file or s3", c.URL.Scheme)
-}
-
 // connecting is how long connecting may take: long enough for any handshake within a site after
 // a second SYN.
 const connecting = 2 * time.Second
@@ -196,3 +178,15 @@ func readAll(r io.Reader, size, limit int64) ([]byte, error) {
 	}
 	return value, nil
 }
+
+// wrap makes an error of a kind with a text, which comes from another machine.
+func wrap(kind error, text string) error { return &told{kind, text} }
+
+type told struct {
+	kind error
+	text string
+}
+
+func (t *told) Error() string { return t.kind.Error() + ": " + t.text[:min(len(t.text), 150)] }
+
+func (t *told) Unwrap() error { return t.kind }

@@ -207,17 +207,6 @@ func ofRedis(err error) error {
 	return wrap(ErrRefused, said.Error())
 }
 
-// wrap makes an error of a kind with a text, which comes from another machine.
-func wrap(kind error, text string) error { return &told{kind, text} }
-
-type told struct {
-	kind error
-	text string
-}
-
-func (t *told) Error() string { return t.kind.Error() + ": " + t.text[:min(len(t.text), 150)] }
-func (t *told) Unwrap() error { return t.kind }
-
 // bare returns an error without its URL, which may have a password.
 func bare(err error) error {
 	var u *url.Error
