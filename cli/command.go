@@ -1,4 +1,4 @@
-// command: what the commands share: streams, flags, the cache that they open, and answers as text or JSON.
+// What the commands share: streams, flags, the cache that they open, and answers as text or JSON.
 
 package cli
 

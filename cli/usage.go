@@ -1,4 +1,4 @@
-// usage: the manuals of the commands, which help and -h print.
+// The manuals of the commands, which help and -h print.
 
 package cli
 

@@ -1,4 +1,4 @@
-// Server: the helper's socket, its connections, and its end.
+// A helper: its settings, its engine, and what it says of errors.
 
 package storage
 

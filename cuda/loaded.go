@@ -1,4 +1,4 @@
-// NVRTC in this process: what compiles there when no worker can, and what it says of itself.
+// The NVRTCs that this process has loaded.
 
 package cuda
 
