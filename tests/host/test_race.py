@@ -14,7 +14,7 @@ import build_library
 
 PLANTED = [
     ("core/store/pending.go", "p", "./core", "TestEverythingAtOnce"),
-    ("core/store/pending.go", "p", "./core/store", "TestCountersSurviveManyThreads"),
+    ("core/store/counts.go", "p", "./core/store", "TestCountersSurviveManyThreads"),
     ("core/lease/lease.go", "t", "./core/lease", "TestOneOfManyThreadsCompiles"),
 ]
 
