@@ -91,7 +91,7 @@ _DECLARED = [
     Area("abi", package.abi, TEST, (*_LIBRARY, "tests/abi")),
     Area("python", python.tests, TEST, _PACKAGE, parts=_python_parts, folders=("tests/python",), beside=True,
          shards=2,
-         pushed={"tests/python/test_memoize_changes.py::*": 5}, later={"tests/python/test_examples.py::test_demo*": 0}),
+         pushed={"tests/python/test_memoize_changes.py::*": 15}, later={"tests/python/test_examples.py::test_demo*": 0}),
     Area("wheel", package.wheel, TEST, _WHEEL),
     Area("package", package.tests, TEST, ("capi", "python/command", "cmake", "packages", "tests/compilers.py"), beside=True,
          folders=("tests/package",),
