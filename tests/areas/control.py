@@ -52,19 +52,26 @@ def misspelled() -> Count:
     return Count(4, 0, int(built) + failed)
 
 
-def of_area(area: str, threads: int = 1, build: Builder = without.build, **env: str) -> Count:
-    """Run the tests of an area that name controls, each in its control's build, so many controls at once."""
+def of_area(
+    area: str, threads: int = 1, build: Builder = without.build, python: str = sys.executable, **env: str
+) -> Count:
+    """Run the tests of an area that name controls, each in its control's build, so many controls at once.
+
+    ``python`` runs those in Python.
+    """
     of_control: dict[str, dict[str, list[str]]] = {}
     for test in control_tests.of_area(area):
         of_control.setdefault(test.control, {}).setdefault(test.place, []).append(test.test)
 
     def run_control(control: str) -> Count:
-        return _control(area, control, of_control[control], build, env)
+        return _control(area, control, of_control[control], build, python, env)
 
     return at_once(run_control, of_control, threads)
 
 
-def _control(area: str, control: str, places: dict[str, list[str]], build: Builder, env: dict[str, str]) -> Count:
+def _control(
+    area: str, control: str, places: dict[str, list[str]], build: Builder, interpreter: str, env: dict[str, str]
+) -> Count:
     counts = []
     folder = BUILD / "controls" / area / control
     if any(Path(place).suffix for place in places):
@@ -79,7 +86,7 @@ def _control(area: str, control: str, places: dict[str, list[str]], build: Build
         else:
             failed = go_failures(area, control, place, names)
         counts += [red(area, control, f"{place}: {name}", name in failed) for name in names]
-    counts += [python_red(area, control, nodes, folder, **env) for nodes in python.values()]
+    counts += [python_red(area, control, nodes, folder, interpreter, **env) for nodes in python.values()]
     return total(counts)
 
 
@@ -108,7 +115,9 @@ def go_failures(area: str, control: str, package: str, names: list[str]) -> set[
     return failed
 
 
-def python_red(area: str, control: str, nodes: list[str], build: Path, **more: str) -> Count:
+def python_red(
+    area: str, control: str, nodes: list[str], build: Path, python: str = sys.executable, **more: str
+) -> Count:
     """Count pytest nodes of one folder, which must fail with the library of a build, each in one of TRIES runs.
 
     The first run has all of them, because most of a run's time is its start. The next ones have those that were still
@@ -126,7 +135,7 @@ def python_red(area: str, control: str, nodes: list[str], build: Path, **more: s
         if not left:
             break
         for some in [left] if together else [[node] for node in left]:
-            found = outcomes(area, some, env)
+            found = outcomes(area, some, env, python)
             together = together and found.keys() == set(some)
             ends.update(found)
     skips = [node for node in nodes if ends.get(node) == "skipped"]
@@ -135,11 +144,11 @@ def python_red(area: str, control: str, nodes: list[str], build: Path, **more: s
     return total(counts)
 
 
-def outcomes(area: str, nodes: list[str], env: dict[str, str]) -> dict[str, str]:
+def outcomes(area: str, nodes: list[str], env: dict[str, str], python: str = sys.executable) -> dict[str, str]:
     """Run pytest nodes; return how each ended: failure, error, skipped or passed. Some lack if the run was killed."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += [f"--junitxml={report}", "-o", "junit_family=xunit1"]  # which has the names of files
         run(area, [*command, *nodes], env=env)
         cases = ET.parse(report).iter("testcase") if report.exists() else ()

@@ -49,6 +49,7 @@ AREAS = {
     "tests/c/api.c": "controls",
     "tests/c/": "guest-controls",
     "tests/cuda/": "cuda-controls",
+    "tests/cutile/": "cutile",
     "tests/disks/": "disks-controls",
     "tests/guest/": "guest-controls",
     "tests/launch/test_nvcc.py": "callers",

@@ -88,7 +88,20 @@ def test_compiler_that_was_replaced_compiles(project: Project) -> None:
         ptxas.chmod(0o755)
 
 
-def test_damaged_entry_is_compiled_again(project: Project) -> None:
+@pytest.mark.control("nochecksum")
+def test_code_that_is_damaged_is_compiled_again(project: Project) -> None:
+    """That of the kernel, and that by which cuTile asks which bytecode its compiler reads."""
+    before = project.run(OURS + CALL)
+    for entry in project.entries():
+        data = bytearray(entry.read_bytes())
+        if (code := data.find(b"\x7fELF")) >= 0:
+            data[code + 64] ^= 1
+            entry.write_bytes(data)
+    assert [project.run(OURS + CALL) for _ in range(2)] == [before] * 2
+    assert project.compiler.runs() == 2 * COLD
+
+
+def test_damaged_entries_are_compiled_again(project: Project) -> None:
     before = project.run(OURS + CALL)
     for entry in project.entries():
         data = bytearray(entry.read_bytes())
