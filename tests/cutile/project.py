@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 FOREIGN = ("CUDA_", "EXPERIMENTAL_CUDA", "LLVM_", "NVVM")
 
 #: Variables that cuTile does not read when it is imported, or whose answers BEGIN replaces.
-FREE = {"NVVM_IR_VER_CHK", "SCRATCH", "SLURM_JOB_ID", "SOMETHING", "TOOLKIT"}
+FREE = {"HOME", "USER", "NVVM_IR_VER_CHK", "SCRATCH", "SLURM_JOB_ID", "SOMETHING", "TOOLKIT"}
 
 IMPORTS = ["cuda.tile", "cuda.tile._compile", "cuda.tile.compilation"]
 PREPARED = Prepared(IMPORTS, projects.environment(FOREIGN), projects.FREE | FREE)

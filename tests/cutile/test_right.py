@@ -58,6 +58,9 @@ def test_without_it_in_the_request_the_change_is_not_seen(project: Project, with
     [
         ("NVVM_IR_VER_CHK", "", 2),
         ("SLURM_JOB_ID", "", 1),
+        ("HOME", "", 1),
+        ("USER", "", 1),
+        ("HOME", "strict", 2),
         ("NVVM_IR_VER_CHK", "variables", 1),
         ("SOMETHING", "strict", 2),
     ],
