@@ -10,6 +10,15 @@ from .python import interpreters
 
 FOLDER = "tests/launch"
 
+#: nvcc with all that it needs to compile.
+NVCC = [
+    "nvidia-cuda-nvcc==13.5.37",
+    "nvidia-cuda-crt==13.5.37",
+    "nvidia-nvvm==13.5.37",
+    "nvidia-cuda-runtime==13.5.37",
+    "nvidia-cuda-cccl==13.3.5.0.6",
+]
+
 #: Packages that compile at run time with a command that the user can set. Brian2 needs Python 3.13.
 CALLERS = [
     "cffi",
@@ -24,11 +33,7 @@ CALLERS = [
     "pythran",
     "cmake",
     "ninja",
-    "nvidia-cuda-nvcc==13.5.37",
-    "nvidia-cuda-crt==13.5.37",
-    "nvidia-nvvm==13.5.37",
-    "nvidia-cuda-runtime==13.5.37",
-    "nvidia-cuda-cccl==13.3.5.0.6",
+    *NVCC,
     "nvidia-cuda-cuobjdump==13.5.37",
     "nvidia-cuda-nvdisasm==13.5.37",
 ]

@@ -39,6 +39,7 @@ import rows_launch_remote
 import rows_layers
 import rows_leases
 import rows_native
+import rows_nvcc
 import rows_remotes
 import rows_starts
 import rows_threads
@@ -94,6 +95,8 @@ ROWS = [
         "Launchers: an object that a Redis has and this machine has not, a process each",
         rows_launch_remote.launch_remote,
     ),
+    Row("nvcc_hit", "Launchers: an object of nvcc that is known, a process each", rows_nvcc.nvcc_hit),
+    Row("nvcc_first", "Launchers: an object of nvcc that nobody has made yet, a process each", rows_nvcc.nvcc_first),
     Row("cuda_cub", "CUDA: the same for a kernel with 444 headers", rows_cuda.cuda_cub),
     Row("cute_hit", "CuTe DSL: a matrix product in a fresh process, after the import", rows_cute.cute_hit),
     Row("triton_remote", "Triton: a kernel that a Redis has and this machine has not", rows_triton.triton_remote),

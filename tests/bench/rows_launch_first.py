@@ -32,7 +32,7 @@ sys.exit(status)"""
 _LARGE = 400_000_000
 
 
-def _first(
+def first_compile(
     command: list[str], env: dict[str, str], folder: Path, source: str, new: Callable[[], str], processors: set[int]
 ) -> Callable[[], dict[str, float]]:
     """A round: a text that nobody has compiled. The time, and what processors worked; in us."""
@@ -85,7 +85,7 @@ def launch_first(w: Workplace) -> Iterator[Series]:
             if None in before:
                 w.notes["not measured"]["ccache"] = "ccache is not installed"
                 continue
-            found.append(Contender(name, _first([*before, *command], env, folder, source, new, processors)))
+            found.append(Contender(name, first_compile([*before, *command], env, folder, source, new, processors)))
         yield Series(f"{at}_1" if one else at, found, w.scale.slow)
         if '"hits_disk":0,' not in said([_LAUNCHER, "stats", "-json"], env).replace(" ", ""):
             raise BenchError(f"{at}: what was to be new was known")

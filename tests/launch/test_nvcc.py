@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import conftest
 import pytest
 from opens import Opens
 
@@ -83,6 +84,23 @@ def test_second_run_starts_no_compiler_and_an_edit_does(place: Any, nvcc: Nvcc, 
     assert place.read("made") != kept
 
 
+@pytest.mark.control("nolease")
+def test_of_four_processes_that_ask_at_once_one_compiles(place: Any, nvcc: Nvcc) -> None:
+    """A compile opens each of CUDA's compilers so many times."""
+    words = ["-arch=sm_90", "-cubin", "a.cu", "-o", "made"]
+    nvcc.opens.count()
+    assert place.run(nvcc.path, *words).returncode == 0
+    once = nvcc.opens.count()
+    assert once > 0
+    (place.folder / "made").unlink()
+    place.write(v_h="#define V 5\n")
+    started = [place.start(nvcc.path, *words) for _ in range(4)]
+    for p in started:
+        p.communicate(timeout=120)
+        assert p.returncode == 0
+    assert 0 < nvcc.opens.count() < 2 * once
+
+
 def test_others_may_use_the_folder_for_temporary_files(place: Any, nvcc: Nvcc) -> None:
     """nvcc lists it, to remove its own."""
     words = ["-cubin", "a.cu", "-o", "made"]
@@ -153,6 +171,60 @@ def test_link_of_lto_ir_is_kept(place: Any, nvcc: Nvcc, toolkit: Path, made: str
     assert place.read(made) == kept
     assert place.plain(nvcc.path, "-arch=sm_90", *words).returncode == 0
     assert place.read(made) == kept
+
+
+LISTS = """
+cmake_minimum_required(VERSION 3.20)
+project(demo CUDA CXX)
+add_library(kernels STATIC one.cu two.cu)
+set_target_properties(kernels PROPERTIES CUDA_SEPARABLE_COMPILATION ON CUDA_ARCHITECTURES "90;100")
+add_executable(demo main.cpp)
+set_target_properties(demo PROPERTIES CUDA_ARCHITECTURES "90;100")
+target_link_libraries(demo kernels)
+"""
+
+
+def test_cmake_with_separable_compilation_and_two_architectures(place: Any, nvcc: Nvcc) -> None:
+    """In an empty folder nothing is compiled; after a header has changed, what includes it is."""
+    place.write(
+        CMakeLists_txt=LISTS,
+        h_h="#define N 1\n",
+        one_cu='#include "h.h"\nextern __device__ int two(int);\n__global__ void one(int *p) { *p = two(*p) + N; }\n'
+        "void launch(int *p) { one<<<1, 1>>>(p); }\n",
+        two_cu="__device__ int two(int x) { return x * 2; }\n",
+        main_cpp="void launch(int *);\nint main(int n, char **) { if (n > 1) launch(nullptr); return 0; }\n",
+    )
+    compilers = Opens(*(str(nvcc.path.parent / name) for name in ("../nvvm/bin/cicc", "cudafe++", "ptxas")))
+    build, launcher = place.folder / "build", f"-DCMAKE_CUDA_COMPILER_LAUNCHER={conftest.PROGRAM};run"
+    path = {"PATH": f"{Path(PYTHON).parent}:/usr/bin:/bin"}
+    configure = [
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        place.folder,
+        "-B",
+        build,
+        f"-DCMAKE_CUDA_COMPILER={nvcc.path}",
+        launcher,
+    ]
+
+    def make() -> int:
+        """Build; return how often CUDA's compilers were opened, which CMake tries when it configures."""
+        for words in (configure, ["ninja", "-C", build]):
+            compilers.count()
+            p = place.plain(*words, env=path)
+            assert p.returncode == 0, p.stdout.decode() + p.stderr.decode()
+        return compilers.count()
+
+    first = make()
+    assert first > 0
+    shutil.rmtree(build)
+    assert make() == 0
+    assert place.plain(build / "demo").returncode == 0
+    place.write(h_h="#define N 2\n")
+    assert 0 < make() < first
+    compilers.close()
 
 
 ANONYMOUS = """namespace { __device__ int value; __global__ void k() { value = 1; } }
