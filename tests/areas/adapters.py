@@ -6,8 +6,10 @@ import re
 import sys
 from collections.abc import Iterable
 
+from . import control
 from .common import BUILD, INSTALLING, ROOT, Count, counted, environment, pytest, run, skipped, total, venv
 from .control import red
+from .launch import NVCC
 from .python import interpreters
 
 #: The current version of Numba, which all tests use.
@@ -166,9 +168,16 @@ def cute_dsl(area: str = "cute-dsl") -> Count:
     return _pytest(area, _with_cute_dsl(area), "tests/cute_dsl")
 
 
+def _with_cutile(area: str) -> str | None:
+    return _venv(area, "cutile-1.7.0", [*CUTILE], ("3.11", "3.12", "3.13", "3.10"))
+
+
 def cutile(area: str = "cutile") -> Count:
     """cuTile, with its own cache and ours side by side, also with mechanisms taken out; without a GPU."""
-    return _pytest(area, _venv(area, "cutile-1.7.0", [*CUTILE], ("3.11", "3.12", "3.13", "3.10")), "tests/cutile")
+    python = _with_cutile(area)
+    if python is None:
+        return Count(0, 0, 1)
+    return total([pytest(area, python, "tests/cutile", env=environment()), control.of_area(area, python=python)])
 
 
 def _with_triton(area: str, version: str) -> str | None:
@@ -335,7 +344,8 @@ def interpreters_of(area: str) -> dict[str, str]:
     found = {
         "NUMBA": _with_numba(area), "CUDA_CORE": _with_cuda_core(area, "1.2.2"), "CUTE_DSL": _with_cute_dsl(area),
         "TRITON": _with_triton(area, TRITON), "JAX": _with_jax(area, "0.12.0.1"), "WARP": _with_warp(area, "1.19.0"),
-        "CUPY": _with_cupy(area, CUPY),
+        "CUPY": _with_cupy(area, CUPY), "CUTILE": _with_cutile(area), "TORCH": _with_torch(area, TORCH),
+        "NVCC": _venv(area, "nvcc-13.5.37", NVCC, ("3.11", "3.12", "3.13")),
     }  # fmt: skip
     return {name: python for name, python in found.items() if python is not None}
 
