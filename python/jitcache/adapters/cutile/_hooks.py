@@ -44,8 +44,8 @@ _ATTRIBUTES = {"path", "bin_path", "ld_path", "pass_cuda_home_var"}
 _NAME = re.compile(r"(.*)\w{8}\.bytecode", re.DOTALL)
 
 #: Which variables tileiras is given: those that compilers obey, and those that it, ptxas and libNVVM ask for (logged
-#: for 13.4), with others of such names. All that it is given count: those of a batch system would miss in each job, and the
-#: home and the name for each user.
+#: for 13.4), with others of such names. All that it is given count: those of a batch system would miss in each job, and
+#: the home and the name for each user.
 _GIVEN = (
     "strict",
     "-HOME",
