@@ -7,6 +7,7 @@ package lease
 import "jitcache/core/control"
 
 var (
-	enabled  = !control.Is("nolease")
-	ownClock = !control.Is("anyclock")
+	enabled     = !control.Is("nolease")
+	ownClock    = !control.Is("anyclock")
+	growsPauses = !control.Is("busywaits")
 )

@@ -326,6 +326,42 @@ func TestHolderThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// counted counts the tries of a lock that somebody else has.
+type counted struct {
+	folder
+	tries *int
+}
+
+func (c counted) TryLock(name string, sign func() string) (*lockfile.Lock, error) {
+	*c.tries++
+	return c.folder.TryLock(name, sign)
+}
+
+// A call waits for 100 ms. A compile of a moment is noticed within 25 of them, one of seconds within a part of these.
+//
+//jitcache:control busywaits
+func TestWhoHasWaitedLongTriesTheLockSeldom(t *testing.T) {
+	dir, clock, tries := folder(t.TempDir()), standingClock(), 0
+	holder := &Table{Locks: dir, clock: clock.now}
+	l, _ := holder.Acquire(testID(0), "slow", time.Now(), never)
+	defer l.Release()
+	table := &Table{Locks: counted{dir, &tries}, clock: clock.now}
+	of := func() int {
+		before := tries
+		if _, outcome := table.Acquire(testID(0), "", time.Now().Add(100*time.Millisecond), never); outcome != Busy {
+			t.Fatal(outcome)
+		}
+		return tries - before
+	}
+	if n := of(); n < 5 {
+		t.Errorf("%d tries in the first 100 ms", n)
+	}
+	clock.move(LostLimit / 2)
+	if n := of(); n > 2 {
+		t.Errorf("%d tries in 100 ms after five seconds", n)
+	}
+}
+
 func TestWithoutLockFilesThreadsStillTakeTurns(t *testing.T) {
 	dir := t.TempDir()
 	said := 0
