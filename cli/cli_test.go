@@ -452,7 +452,7 @@ func TestManualOfRunHasAllThatItObeysAndPointsToNoPage(t *testing.T) {
 	u := newAccount(t)
 	out := u.ok("run", "-h")
 	for _, word := range []string{
-		"-base-dir PATH", "-json[=FILE]", "-map OPTION", "-placeholder NAME=PATH", "-withhold NAMES", "JITCACHE_BASE_DIR", "JITCACHE_RUN_JSON",
+		"-base-dir PATH", "-hermetic[=SECOND]", "JITCACHE_HERMETIC", "-json[=FILE]", "-map OPTION", "-placeholder NAME=PATH", "-withhold NAMES", "JITCACHE_BASE_DIR", "JITCACHE_RUN_JSON",
 		"JITCACHE_MAP", "JITCACHE_PLACEHOLDER", "JITCACHE_WITHHOLD", "JITCACHE_LOG=miss", "JITCACHE=0", "JITCACHE=refresh", "jitcache.toml",
 	} {
 		if !strings.Contains(out, word) {

@@ -21,6 +21,8 @@ a project; ` + "`jitcache config`" + ` shows what counts here, and why.
                             TMP=/tmp/* lets TMP stand for such a name in lookups, and -map
                             keeps it out of what compilers write
   -withhold                 for variables that differ in each run, such as a job's number
+  -hermetic                 for programs that read the clock as they start, and in another
+                            checkout, where files have other times: neither can matter then
 
 With JITCACHE_LOG=miss each miss says what has changed, and what is not kept, why. With -json
 each command is a line: hit, miss, kept, not kept or plain, with the reason.
@@ -34,6 +36,8 @@ func (c *command) run() *ffcli.Command {
 	flags.String("base-dir", "", "the `PATH` of a folder whose own name means nothing (JITCACHE_BASE_DIR)")
 	flags.String("map", "", "add `OPTION`=PATH=NAME to the command for each such name: -ffile-prefix-map (JITCACHE_MAP)")
 	flags.String("withhold", "", "do not give the command the variables `NAMES`, patterns with : between; strict: none but those of toolchains (JITCACHE_WITHHOLD)")
+	flags.BoolFunc("hermetic", "show the command one time for all files, and start its clock then: SOURCE_DATE_EPOCH, or -hermetic=`SECOND` since 1970; "+
+		"only variables of toolchains (JITCACHE_HERMETIC)", func(string) error { return nil })
 	flags.BoolFunc("json", "print a line of JSON about what became of the command to standard error; -json=`FILE` appends it to FILE (JITCACHE_RUN_JSON)",
 		func(string) error { return nil })
 	run := c.new("run [flags] COMMAND [arguments]", "run a command through the cache", flags, 0, 1<<20, func(args []string) error {

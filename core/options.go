@@ -80,6 +80,7 @@ var Variables = []struct{ Name, Meaning string }{
 	{"JITCACHE_MAP", "launched commands: option that keeps these names out of outputs"},
 	{"JITCACHE_WITHHOLD", "launched commands: variables that they are not given, patterns with : between"},
 	{"JITCACHE_KEEP", "launched commands: programs whose results are kept, patterns with : between; all"},
+	{"JITCACHE_HERMETIC", "launched commands: the second that they are shown as all times, 1: that of SOURCE_DATE_EPOCH"},
 	{"JITCACHE_RUN_JSON", "launched commands: file for a line about each, - for standard error"},
 	{"JITCACHE_NUMBA", "everything, cached or verify: what Numba compiles is kept"},
 	{"JITCACHE_TORCH", "1: what PyTorch compiles is kept"},

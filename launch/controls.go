@@ -21,5 +21,8 @@ const (
 	seesJobServers = true // nojobserver: whether there is the job server that MAKEFLAGS names counts
 	leavesHeaders  = true // nolargeheaders: a large precompiled header is not stored
 	namesPrograms  = true // allprograms: only results of the programs that a project names are kept
+	countsSecond   = true // nosecond: which second a hermetic command is shown is a part of its request
+	compilesAnew   = true // compiled: Python in a hermetic command uses no compiled files
+	seesDeciders   = true // nodeciders: a hermetic command that decides by times is run without the observer
 	ends           = true // noending: a replay that has begun to print is not run again
 )

@@ -24,5 +24,8 @@ var (
 	seesJobServers = !control.Is("nojobserver")
 	leavesHeaders  = !control.Is("nolargeheaders")
 	namesPrograms  = !control.Is("allprograms")
+	countsSecond   = !control.Is("nosecond")
+	compilesAnew   = !control.Is("compiled")
+	seesDeciders   = !control.Is("nodeciders")
 	ends           = !control.Is("noending")
 )

@@ -86,13 +86,13 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 		Also:   variablesOfJobServer(rep),
 		Report: rep, Dir: r.dir, Env: markJobServers(r.env), Places: r.places, Notes: l.cache,
 		Leaves: func(string) bool { return true }, Unknown: ran.Unknown, InPlace: true,
-		Terminal: r.printsToTerminal(),
+		Terminal: r.printsToTerminal(), Hermetic: r.hermetic != nil,
 	}
 	var list *record.List
 	var result *result
-	var err error
+	err := endOfHermetic(rep)
 	headers := headersOf(rep)
-	if !areLarge(headers) {
+	if err == nil && !areLarge(headers) {
 		err = l.overCap(rep)
 	}
 	if err == nil {

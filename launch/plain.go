@@ -111,7 +111,7 @@ func forHowLong(rep *observe.Report, refused *request.Refused) time.Duration {
 			return 0 // the disk was full, or a reader has closed the pipe
 		}
 		switch u.Use {
-		case observe.UseClock, observe.UseUnsteady, observe.UseUnreadable:
+		case observe.UseClock, observe.UseUnsteady, observe.UseUnreadable, observe.UseHermetic:
 			return plainForContent
 		}
 		return plainFor

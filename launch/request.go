@@ -34,6 +34,10 @@ type Options struct {
 	// Keep are patterns for names of programs: a command of another one is run, and nothing of it is kept. Empty: all are.
 	Keep []string
 
+	// Hermetic is the second that the command is shown as all times, nil: it sees the true ones. It is given what a
+	// strict Environment gives.
+	Hermetic *int64
+
 	// Tell is the file to which a line of JSON is added for each event of the command,
 	// ToErrors for standard error, "" for none.
 	Tell string
@@ -59,19 +63,23 @@ const ToErrors = "-"
 
 // Request is a command, and the process that wants it run.
 type Request struct {
-	words  []string // as it is run
-	dir    string   // where this process is, without links
-	env    []string
-	places []record.Place
-	state  status
-	stream string
+	words    []string // as it is run
+	dir      string   // where this process is, without links
+	env      []string
+	hermetic *int64
+	places   []record.Place
+	state    status
+	stream   string
 
 	request *key.Key
 }
 
 // newRequest makes the request for a command of this process.
 func newRequest(o *Options, words []string, state status) (*Request, error) {
-	r := &Request{words: words, env: o.Environment.OfLaunched(os.Environ()), state: state, stream: streams()}
+	r := &Request{words: words, env: o.environ(os.Environ()), hermetic: o.Hermetic, state: state, stream: streams()}
+	if o.Hermetic != nil {
+		r.env = withoutCompiled(r.env)
+	}
 	var buffer [unix.PathMax]byte
 	n, err := unix.Getcwd(buffer[:])
 	if err != nil {
@@ -106,6 +114,7 @@ func (r *Request) parts(b *key.Builder) {
 	b.AddTexts("command", words)
 	b.AddTexts("placeholders", names)
 	b.Add("standard output", []byte(r.stream[1:])) // standard input counts for who asks: record
+	r.addHermetic(b)
 	b.Add("umask", []byte{byte(r.state.umask >> 8), byte(r.state.umask)})
 }
 

@@ -84,6 +84,10 @@ func (l *lookup) run(given []string) (status int, done bool, why string) {
 	if refused != nil && !l.cache.Layered() {
 		return 0, false, refused.Error()
 	}
+	if plain := l.request.plainIfHermetic(); plain != "" {
+		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, plain)
+		return 0, false, plain
+	}
 	found, why := l.find()
 	if found != nil {
 		status, done, why = l.replay(found)
@@ -189,7 +193,7 @@ func (l *lookup) observe(program string, lease *core.Lease, missing string, give
 	}}
 	l.teller.say(missed, missing, nil)
 	l.cache.Close() // writes the counters; exec closes the rest
-	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true, Terminals: tells}
+	c := &observe.Command{Args: r.words, Dir: r.dir, Env: env, Inherit: true, Pass: true, Terminals: tells, Hermetic: r.shown()}
 	err := c.Become(front)
 	lease.Release()
 	return err.Error()
@@ -252,7 +256,7 @@ func (o *Options) become(words []string) int {
 	path, err := search(words[0])
 	if err == nil {
 		env, _ := environ()
-		env = o.Environment.OfLaunched(env)
+		env = o.environ(env)
 		err = unix.Exec(path, words, env)
 		if err == unix.ENOEXEC { // a script without an interpreter: execvp gives it to the shell
 			err = unix.Exec("/bin/sh", append([]string{"/bin/sh", path}, words[1:]...), env)

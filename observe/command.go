@@ -44,8 +44,20 @@ type Command struct {
 	// returns what was seen.
 	Channel int
 
+	// Hermetic, if it is not nil, says which second the command is shown as the time of every file, and as when its
+	// clock starts (tracer/hermetic.h).
+	Hermetic *Hermetic
+
 	failures bool          // Front.Failures
 	patience time.Duration // of tests, in place of restWorks
+}
+
+// Hermetic is what a command is shown in place of the time.
+type Hermetic struct {
+	Second int64 // since 1970
+	// Deciders are programs that decide by times what to do, and before which true times are shown again: names, or names
+	// and the beginning of a word, as tracer/decider.h has them.
+	Deciders []string
 }
 
 // EndOfRound is the number of a system call that does not exist. The tracer answers it by

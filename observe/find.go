@@ -13,7 +13,7 @@ const TracerName = "jitcache-observe"
 
 // protocol is a text that the matching tracer contains. Another version may be installed
 // beside it, for another Python.
-const protocol = "jitcache-observe: requests 1"
+const protocol = "jitcache-observe: requests 2"
 
 // Find returns the path of the tracer for one of jitcache's programs: beside the program, or
 // beside the library that was installed with it; "" if there is none.

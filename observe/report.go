@@ -77,6 +77,7 @@ const (
 	UseStdin
 	UseGiven
 	UseJobServer
+	UseHermetic
 )
 
 // Stamp is what stat said of a file just before the tree looked at it.

@@ -23,6 +23,7 @@ const (
 	flagRounds    = 64
 	flagTerminals = 128
 	flagFailures  = 256
+	flagHermetic  = 512
 )
 
 // restWorks is how long what the command leaves behind may work on before the command
@@ -57,11 +58,15 @@ func (c *Command) request(report, done, out, err int) []byte {
 	flags := uint32(0)
 	for flag, set := range map[uint32]bool{
 		flagPlain: c.Plain, flagInherit: c.Inherit, flagDefault: !c.Inherit, flagPass: c.Pass, flagStops: c.Stops,
-		flagTerminals: c.Terminals, flagFailures: c.failures,
+		flagTerminals: c.Terminals, flagFailures: c.failures, flagHermetic: c.Hermetic != nil,
 	} {
 		if set {
 			flags |= flag
 		}
+	}
+	var shown Hermetic
+	if c.Hermetic != nil {
+		shown = *c.Hermetic
 	}
 	channel := -1
 	if c.Channel != 0 {
@@ -74,8 +79,10 @@ func (c *Command) request(report, done, out, err int) []byte {
 		b = le.AppendUint32(b, uint32(v))
 	}
 	b = le.AppendUint64(b, blocked(c))
+	b = le.AppendUint64(b, uint64(shown.Second))
+	b = le.AppendUint64(b, uint64(len(shown.Deciders)))
 	b = append(append(b, c.Dir...), 0)
-	for _, words := range [][]string{c.Args, c.Env} {
+	for _, words := range [][]string{c.Args, c.Env, shown.Deciders} {
 		for _, w := range words {
 			b = append(append(b, w...), 0)
 		}

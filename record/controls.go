@@ -63,5 +63,6 @@ const (
 	keepsBytes         = true // nobytes: for programs other than gcc's a precompiled header counts by its bytes
 	bindsMakers        = true // nomakerstamps: who has made a precompiled header is forgotten when it changes
 	seesEmbeds         = true // noembeds: for a source that may embed a precompiled header this counts by its bytes
+	showsTimes         = true // nohermetic: times of files do not count for a command that was shown one time for all
 	passesStrict       = true // nostrict: a strict command is given only what compilers and build systems obey
 )

@@ -66,5 +66,6 @@ var (
 	keepsBytes         = !control.Is("nobytes")
 	bindsMakers        = !control.Is("nomakerstamps")
 	seesEmbeds         = !control.Is("noembeds")
+	showsTimes         = !control.Is("nohermetic")
 	passesStrict       = !control.Is("nostrict")
 )

@@ -184,6 +184,9 @@ func (t *taker) isImported(n *observe.Name) bool {
 // of their scripts, nor the C library for that of libraries and languages. Python compares the times of its
 // sources with those in its .pyc files, and runs the same either way; but a script may ask for its own (Asked).
 func (t *taker) isDated(n *observe.Name) bool {
+	if t.run.Hermetic && showsTimes {
+		return false
+	}
 	asked, blind := n.Statted, t.known.blind
 	if n.Bits&observe.Read != 0 && !isLibrary(n.Path) && !wildcard.MatchesAny(n.Path, languages) {
 		asked |= n.Programs &^ t.known.shells

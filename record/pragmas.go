@@ -21,7 +21,7 @@ var dependent = request.NewTable[key.Digest, bool](mostRecent)
 // findPragma notes whether a file that a compiler has read compares times. data is its content, nil
 // if nobody has it.
 func (t *taker) findPragma(n *observe.Name, digest key.Digest, data []byte) {
-	if t.comparesTimes || !keepsDependency || n.Readers&t.known.compilers == 0 || isLibrary(n.Path) {
+	if t.comparesTimes || t.run.Hermetic || !keepsDependency || n.Readers&t.known.compilers == 0 || isLibrary(n.Path) {
 		return
 	}
 	found, known := dependent.Find(digest)

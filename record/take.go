@@ -43,6 +43,8 @@ type Run struct {
 	InPlace bool
 	// Timeless: the command's program does not depend on modification times.
 	Timeless bool
+	// Hermetic: the command was shown one time for all files.
+	Hermetic bool
 	// Terminal: the command was told that it prints to a terminal.
 	Terminal bool
 	// Outputs says how the files that the command has left came to their places, by their paths

@@ -40,9 +40,8 @@ type programs struct {
 	crates    uint64 // they are rustc, or what becomes its linker
 	shells    uint64
 	python    uint64
-	// They are known, and have loaded a library that may be another one than theirs. It may obey anything
-	// and use times. Their own questions for the clock are still theirs: most compilers ask when they start,
-	// and nothing would be kept where LD_LIBRARY_PATH is set.
+	// They are known, and have loaded a library that may be another one than theirs. It may obey anything and use times. Their
+	// questions for the clock are still theirs: most compilers ask when they start, and LD_LIBRARY_PATH may be set everywhere.
 	substituted uint64
 }
 
@@ -199,6 +198,7 @@ var whys = [...]string{
 	observe.UseIdentity:   "becomes another user",
 	observe.UseDenied:     "may not make or change what it wants to",
 	observe.UseMounts:     "asks what is mounted",
+	observe.UseHermetic:   "cannot run hermetically",
 	observe.UseInode:      "asks for a file's owner, links, number, blocks or other times",
 }
 

@@ -11,7 +11,7 @@ missing=
 # dpkg-query also knows packages that are only recommended by others.
 installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 for pair in abidw:abigail-tools abidiff:abigail-tools strace:strace cmake:cmake pkg-config:pkg-config g++:g++ clang:clang ccache:ccache mpirun:openmpi-bin mksquashfs:squashfs-tools \
-	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4 swig:swig protoc:protobuf-compiler sdcc:sdcc glslangValidator:glslang-tools x86_64-w64-mingw32-gcc-posix:gcc-mingw-w64-x86-64-posix zstd:zstd zsh:zsh fish:fish redis-server:redis-server nginx:nginx-light chromium:chromium; do
+	ld.lld:lld mold:mold gfortran:gfortran mpicc.openmpi:libopenmpi-dev mpicc.mpich:libmpich-dev ninja:ninja-build tcc:tcc make:make gdb:gdb musl-gcc:musl-tools bison:bison flex:flex m4:m4 swig:swig protoc:protobuf-compiler sdcc:sdcc nasm:nasm re2c:re2c lua5.4:lua5.4 glslangValidator:glslang-tools x86_64-w64-mingw32-gcc-posix:gcc-mingw-w64-x86-64-posix zstd:zstd zsh:zsh fish:fish redis-server:redis-server nginx:nginx-light chromium:chromium; do
 	command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
 # Headers for plugins of the installed gcc; a clang that embeds files, and clang's runtime for profiles.

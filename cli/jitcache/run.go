@@ -105,6 +105,9 @@ func variables(o *launch.Options) error {
 	if err := withhold(o, os.Getenv("JITCACHE_WITHHOLD")); err != nil {
 		return fmt.Errorf("JITCACHE_WITHHOLD: %w", err)
 	}
+	if err := o.SetHermetic(os.Getenv("JITCACHE_HERMETIC")); err != nil {
+		return fmt.Errorf("JITCACHE_HERMETIC: %w", err)
+	}
 	for _, text := range filepath.SplitList(os.Getenv("JITCACHE_PLACEHOLDER")) {
 		if err := invented(o, text); err != nil {
 			return fmt.Errorf("JITCACHE_PLACEHOLDER: %w", err)
@@ -145,6 +148,14 @@ func flags(o *launch.Options, args []string) (words []string, err error) {
 		case "json":
 			if o.Tell = value; !inline {
 				o.Tell = launch.ToErrors
+			}
+			continue
+		case "hermetic":
+			if !inline {
+				value = "1"
+			}
+			if err := o.SetHermetic(value); err != nil {
+				return nil, fmt.Errorf("run: -hermetic: %w", err)
 			}
 			continue
 		case "h", "help":

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -19,6 +20,7 @@ var Names = []struct{ Name, Variable, Meaning string }{
 	{"map", "JITCACHE_MAP", "option by which compilers keep these names out of their output"},
 	{"withhold", "JITCACHE_WITHHOLD", "variables that commands are not given"},
 	{"keep", "JITCACHE_KEEP", "programs whose results are kept, patterns; without it all"},
+	{"hermetic", "JITCACHE_HERMETIC", "the second that commands are shown as all times"},
 	{"log", "JITCACHE_LOG", "miss or debug: what is logged"},
 	{"log-file", "JITCACHE_LOG_FILE", "file for the log, in the folder of the project"},
 }
@@ -91,6 +93,8 @@ func textOf(name string, value any, folder string) (string, error) {
 		return words(value, `["CI_*", "BUILD_NUMBER"]`)
 	case "keep":
 		return programs(value)
+	case "hermetic":
+		return second(value)
 	}
 	text, ok := value.(string)
 	if !ok {
@@ -150,6 +154,22 @@ func programs(value any) (string, error) {
 		return "", fmt.Errorf(`want at least one program, ["gcc", "*-g++"]`)
 	}
 	return text, nil
+}
+
+// second turns true, false or a number of seconds into a text.
+func second(value any) (string, error) {
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return "1", nil
+		}
+		return "0", nil
+	case int64:
+		if v > 1 {
+			return strconv.FormatInt(v, 10), nil
+		}
+	}
+	return "", fmt.Errorf("want true, false, or a second since 1970")
 }
 
 // words joins a list of patterns.

@@ -31,6 +31,7 @@ placeholders = { TMP = "/tmp/*", BUILD = "build/*" }
 map = "-ffile-prefix-map"
 withhold = ["CI_*", "BUILD_NUMBER"]
 keep = ["gcc", "*-g++"]
+hermetic = 1700000000
 log = "miss"
 log-file = "jitcache.log"
 `)
@@ -45,7 +46,7 @@ log-file = "jitcache.log"
 	}
 	want := map[string]string{
 		"JITCACHE_BASE_DIR": folder, "JITCACHE_PLACEHOLDER": "BUILD=" + folder + "/build/*:TMP=/tmp/*", "JITCACHE_MAP": "-ffile-prefix-map",
-		"JITCACHE_WITHHOLD": "CI_*:BUILD_NUMBER", "JITCACHE_KEEP": "gcc:*-g++", "JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": folder + "/jitcache.log",
+		"JITCACHE_WITHHOLD": "CI_*:BUILD_NUMBER", "JITCACHE_KEEP": "gcc:*-g++", "JITCACHE_HERMETIC": "1700000000", "JITCACHE_LOG": "miss", "JITCACHE_LOG_FILE": folder + "/jitcache.log",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -115,7 +116,7 @@ func TestWhatIsWrongIsSaidAndNothingOfTheFileCounts(t *testing.T) {
 	for _, text := range []string{
 		"base-dir", "base-dir = 1", `base-dir = ""`, `base-dir = "/"`, `base-dir = "a:b"`, `placeholders = "TMP"`, `placeholders = { TMP = 1 }`,
 		`placeholders = { "A/B" = "/tmp/*" }`, `placeholders = { "A:B" = "/tmp/*" }`, `placeholders = { A = "/tmp/[" }`, `withhold = "CI"`, `withhold = [1]`,
-		`withhold = [""]`, `withhold = ["+"]`, `withhold = ["A:B"]`, `keep = "gcc"`, `keep = []`, `keep = ["[a"]`, `keep = ["bin/gcc"]`, `log = "all"`, `nonsense = 1`, "[run]\nlog = \"miss\"", `log-file = "%p"`, "log = \"miss\"\nlog = \"miss\"",
+		`withhold = [""]`, `withhold = ["+"]`, `withhold = ["A:B"]`, `keep = "gcc"`, `keep = []`, `keep = ["[a"]`, `keep = ["bin/gcc"]`, `log = "all"`, `hermetic = "1"`, `hermetic = 1`, `hermetic = -5`, `nonsense = 1`, "[run]\nlog = \"miss\"", `log-file = "%p"`, "log = \"miss\"\nlog = \"miss\"",
 		"#" + strings.Repeat("x", most),
 	} {
 		if settings, err := Read(write(t, text)); err == nil || settings != nil {

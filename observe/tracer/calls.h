@@ -70,6 +70,7 @@ enum jo_class {
 	JO_CALL_SOCKET,      /* family */
 	JO_CALL_SIGNAL,      /* process: kill, pidfd_open */
 	JO_CALL_IDENTITY,    /* up to three ids that the process wants to have */
+	JO_CALL_FUTEX,       /* of the filter for a hermetic tree alone: a wait with a time */
 	JO_CALL_USED,        /* none: jo_call.flags is the use (report.h) */
 };
 

@@ -56,6 +56,11 @@ enum jo_control {
 	JO_CONTROL_STOOD,       /* what the tree has read and then writes over is not kept for the report */
 	JO_CONTROL_JOBSERVER,   /* what MAKEFLAGS names as a job server is one, whatever it is */
 	JO_CONTROL_STEPS,       /* what a process does with a job server under another number is not noticed */
+	JO_CONTROL_READINGS,    /* the clock of a hermetic tree is the true one */
+	JO_CONTROL_FILETIMES,   /* the times of files in a hermetic tree are the true ones */
+	JO_CONTROL_DEADLINES,   /* the ends of waits in a hermetic tree are not moved */
+	JO_CONTROL_SLEEPS,      /* a sleep does not move the clock of a process in a hermetic tree */
+	JO_CONTROL_DECIDERS,    /* programs that decide by times are run in a hermetic tree like any other */
 	JO_CONTROL_AUXILIARY,   /* a stack that cannot be read is taken for one without a vDSO */
 };
 

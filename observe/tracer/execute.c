@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "decider.h"
 #include "filter.h"
 #include "handed.h"
 #include "look.h"
@@ -100,6 +101,7 @@ void jo_execute_call(jo_process *p, const jo_path *path)
 		jo_look_at(p, &name, JO_RUN);
 		if (stat(name.text, &st) != 0 || !S_ISREG(st.st_mode) || access(name.text, X_OK) != 0)
 			return; /* the call will fail */
+		jo_decider_runs(p, name.text);
 		if (gains(p, name.text, &st)) {
 			jo_use(p, JO_USE_PRIVILEGE, name.text);
 			privileged |= jo_filter_lowers() && !JO_WITHOUT(PRIVILEGES);
@@ -163,7 +165,7 @@ static char *arguments(const jo_process *p, size_t *size)
 	return all;
 }
 
-static void report_program(const jo_process *p, int id, const char *path)
+static void report_program(jo_process *p, int id, const char *path)
 {
 	size_t n;
 	char *all = arguments(p, &n);
@@ -172,6 +174,7 @@ static void report_program(const jo_process *p, int id, const char *path)
 	jo_report_string(path, strlen(path));
 	jo_report_string(all, n);
 	jo_report_end();
+	jo_decider_begins(p, path, all, n);
 	free(all);
 }
 

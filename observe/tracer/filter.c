@@ -136,6 +136,27 @@ static void clock_block(void)
 	result(TRACE);
 }
 
+static int (*stops_times)(long nr);
+
+void jo_filter_times(int (*stops)(long nr)) { stops_times = stops; }
+
+/* futex_block stops at waits that end at a time. The numbers are those of wait.c. */
+static void futex_block(void)
+{
+	static const uint32_t waits[] = {0, 6, 9, 11, 13};
+	enum { N = sizeof waits / sizeof *waits };
+	load(ARGUMENT(1));
+	emit(BPF_ALU | BPF_AND | BPF_K, 0, 0, 127);
+	for (int i = 0; i < N; i++)
+		emit(BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(N - i), 0, waits[i]);
+	result(SECCOMP_RET_ALLOW);
+	for (int half = 0; half < 2; half++) {
+		load(ARGUMENT(3) + 4 * (uint32_t)half);
+		emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0);
+		result(TRACE);
+	}
+}
+
 static int stops_openings;
 
 void jo_filter_openings(void) { stops_openings = 1; }
@@ -229,6 +250,7 @@ static void block(enum jo_class class)
 	case JO_CALL_OPEN_AT: open_block(2); break;
 	case JO_CALL_CLOCK_ID: clock_block(); break;
 	case JO_CALL_CLONE: clone_block(); break;
+	case JO_CALL_FUTEX: futex_block(); break;
 	case JO_CALL_SOCKET: socket_block(); break;
 	default: break;
 	}
@@ -240,6 +262,8 @@ static void block(enum jo_class class)
  * class: the block of that class decides by the arguments. */
 static enum jo_class kind_of(long nr)
 {
+	if (stops_times != NULL && stops_times(nr))
+		return nr == SYS_futex ? JO_CALL_FUTEX : JO_CALL_UNKNOWN;
 	switch (jo_class_of(nr)) {
 	case JO_CALL_HARMLESS: return JO_CALL_HARMLESS;
 	case JO_CALL_ABSENTED: return JO_CALL_ABSENTED;

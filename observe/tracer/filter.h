@@ -30,6 +30,10 @@ void jo_filter_openings(void);
  * terminal. An ioctl that asks for the terminal's size fails. */
 void jo_filter_terminal(void);
 
+/* jo_filter_times makes the filter stop at the calls, too, for which a function returns 1; at futex where it waits for
+ * a time. */
+void jo_filter_times(int (*stops)(long nr));
+
 /* jo_filter_control reports whether an ioctl is harmless on a descriptor that the command was not given. */
 int jo_filter_control(uint32_t request);
 

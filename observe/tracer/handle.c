@@ -14,7 +14,9 @@
 #include "change.h"
 #include "control.h"
 #include "execute.h"
+#include "decider.h"
 #include "given.h"
+#include "hermetic.h"
 #include "jobserver.h"
 #include "look.h"
 #include "names.h"
@@ -130,6 +132,7 @@ static int open_call(jo_process *p, const jo_call *c, const uint64_t args[6], in
 		return JO_GO_ON;
 	if (writes)
 		return jo_change_open(p, &path, flags, (uint32_t)mode);
+	jo_decider_reads(p, path.text);
 	return answer(c, args, &path, open_to_read(p, &path, flags));
 }
 
@@ -174,9 +177,10 @@ static int open_how_call(jo_process *p, const jo_call *c, const uint64_t args[6]
  * all fields, as stat does, may need only the others. */
 static int asks_inode(const jo_call *c, const uint64_t args[6], const char *path, int link)
 {
-	/* linux/stat.h: STATX_NLINK, _UID, _GID, _ATIME, _CTIME, _INO, _BLOCKS, _BTIME; time: _MTIME */
-	const uint64_t all = 0x07ff, unlisted = 0x0004 | 0x0008 | 0x0010 | 0x0020 | 0x0080 | 0x0100 | 0x0400 | 0x0800;
-	const uint64_t time = 0x0040;
+	/* linux/stat.h: STATX_NLINK, _UID, _GID, _INO, _BLOCKS; times: _ATIME, _CTIME, _BTIME; time: _MTIME */
+	const int hermetic = jo_hermetic(); /* times are shown, and follow from the request */
+	const uint64_t all = 0x07ff, times = hermetic ? 0 : 0x0020 | 0x0080 | 0x0800, time = hermetic ? 0 : 0x0040;
+	const uint64_t unlisted = 0x0004 | 0x0008 | 0x0010 | 0x0100 | 0x0400 | times;
 	if (c->nr != SYS_statx || (args[3] & all) == all || JO_WITHOUT(INODES))
 		return 0;
 	unsigned type = (args[3] & time) != 0 ? jo_real_type(path, !link) : 0;
@@ -382,6 +386,8 @@ int jo_handle_call(jo_process *p, long nr, const uint64_t args[6])
 		return JO_GO_ON;
 	if (JO_WITHOUT(CHILDREN) && p->group->child)
 		return JO_GO_ON;
+	if (c == NULL && jo_class_of(nr) == JO_CALL_HARMLESS)
+		return JO_GO_ON; /* a hermetic tree stops at some of them */
 	if (c == NULL) {
 		snprintf(text, sizeof text, "system call %ld", nr);
 		jo_use(p, JO_USE_UNKNOWN, text);

@@ -19,8 +19,10 @@
 
 #include "child.h"
 #include "control.h"
+#include "decider.h"
 #include "filter.h"
 #include "front.h"
+#include "hermetic.h"
 #include "keeper.h"
 #include "look.h"
 #include "names.h"
@@ -32,6 +34,7 @@
 #include "report.h"
 #include "request.h"
 #include "round.h"
+#include "shown.h"
 #include "stop.h"
 #include "trace.h"
 #include "watch.h"
@@ -230,7 +233,8 @@ static int watched(void)
 	int how = NOT_AT_ALL;
 	if ((request.head.flags & JO_PLAIN_RUN) || !jo_stop_known() || traced() || !jo_filter_make())
 		return 0;
-	if (jo_filter_notices() && (request.head.flags & JO_STOPS_ONLY) == 0)
+	/* A notice comes before the call, and the times are put into its answer. */
+	if (jo_filter_notices() && (request.head.flags & (JO_STOPS_ONLY | JO_HERMETIC)) == 0)
 		how = start('n');
 	else
 		how = NO_NOTICES;
@@ -257,7 +261,7 @@ static void three(void)
 }
 
 /* observe/find.go looks for the first line. Change it there and here with request.h and report.h. */
-static const char protocol[] = "jitcache-observe: requests 1\n"
+static const char protocol[] = "jitcache-observe: requests 2\n"
 			       "jitcache starts this program. It is not meant to be started by hand.\n";
 
 int main(int argc, char **argv)
@@ -278,6 +282,11 @@ int main(int argc, char **argv)
 	jo_output_start(h->out, h->err, passes ? 1 : -1, passes ? 2 : -1, (h->flags & JO_TERMINALS) != 0);
 	if (jo_output_terminals())
 		jo_filter_terminal();
+	if (h->flags & JO_HERMETIC) {
+		jo_hermetic_start(h->second);
+		jo_decider_names(request.deciders);
+		jo_filter_times(jo_shown_stops);
+	}
 	jo_watch_timer(passes);
 	uint32_t flags = 0;
 	if (!watched() && !jo_front_plain()) {

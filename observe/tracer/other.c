@@ -18,6 +18,7 @@
 #include "control.h"
 #include "filter.h"
 #include "given.h"
+#include "hermetic.h"
 #include "look.h"
 #include "names.h"
 #include "output.h"
@@ -40,12 +41,15 @@ static void connect_call(jo_process *p, const uint64_t args[6])
 	size_t n = args[2] < sizeof a ? (size_t)args[2] : sizeof a;
 	if (!jo_process_read(p, args[1], &a, n) || a.sun_family != AF_UNIX || a.sun_path[0] == 0) {
 		jo_use(p, JO_USE_SOCKET, NULL);
+		jo_hermetic_end(p, "it connects to something");
 		return;
 	}
 	char name[sizeof a.sun_path + 1] = {0};
 	memcpy(name, a.sun_path, sizeof a.sun_path);
-	if (jo_path_make(p, AT_FDCWD, name, 1, &path) != JO_SOMETHING || jo_look_at(p, &path, JO_LOOKED) >= 0)
+	if (jo_path_make(p, AT_FDCWD, name, 1, &path) != JO_SOMETHING || jo_look_at(p, &path, JO_LOOKED) >= 0) {
 		jo_use(p, JO_USE_SOCKET, name);
+		jo_hermetic_end(p, "it connects to something");
+	}
 }
 
 /* signal_call notes a signal to a process outside the tree. */

@@ -62,6 +62,7 @@ void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 {
 	p->known = 1;
 	p->placed |= parent != NULL && parent->placed;
+	p->slept = parent != NULL ? parent->slept : 0;
 	if (thread) {
 		p->group = parent->group;
 		p->group->threads++;
@@ -80,6 +81,8 @@ void jo_process_born(jo_process *p, const jo_process *parent, int thread)
 	p->group->counted = parent->group->counted;
 	p->group->steps = parent->group->steps;
 	p->group->begun = parent->group->begun;
+	p->group->shell = parent->group->shell;
+	p->group->clock = parent->group->clock;
 	memcpy(p->group->asked, parent->group->asked, sizeof p->group->asked);
 	p->group->cwd = same(parent->group->cwd);
 	p->group->moved = parent->group->moved;
@@ -124,6 +127,8 @@ void jo_process_take_over(jo_process *p, pid_t before)
 	jo_process *thread = jo_process_of(before, 0);
 	if (thread != NULL) {
 		p->placed = thread->placed;
+		p->slept = thread->slept;
+		p->shown = thread->shown; /* not those of a wait that execve has ended */
 		p->expected_dev = thread->expected_dev;
 		p->expected_ino = thread->expected_ino;
 		free(p->expected);

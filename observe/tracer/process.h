@@ -19,6 +19,18 @@ typedef struct jo_pending {
 	char *real_from; /* malloc'd: rename's old path */
 } jo_pending;
 
+/* What is left to do at the end of a call of a hermetic tree (hermetic.h). */
+typedef struct jo_shown {
+	int open;      /* something is */
+	int again;     /* the call was interrupted, and the kernel may continue it by restart_syscall */
+	int call;      /* its number */
+	uint64_t at;   /* the address of an answer with times */
+	int argument;  /* the argument that was changed; -1: none */
+	uint64_t was;  /* what it was */
+	int64_t began; /* when the wait began, by the monotonic clock */
+	int64_t until; /* what the clock is to show when the wait has run out (clock.h); 0: what it does */
+} jo_shown;
+
 /* What the threads of a process share. */
 typedef struct jo_group {
 	int threads;
@@ -31,7 +43,10 @@ typedef struct jo_group {
 	int steps;        /* it stops at all its calls: it has opened a job server (jobserver.h) */
 	int counted;      /* the program has asked for RLIMIT_NPROC */
 	int child;        /* it is not the command's first process */
-	int begun;        /* the number of the execve that has begun its program; a child has its parent's */
+	int shell;        /* its program is a shell (decider.h) */
+	int64_t clock; /* how far its readings have moved the clock of a hermetic process on, in nanoseconds (clock.h)
+	                */
+	int begun;     /* the number of the execve that has begun its program; a child has its parent's */
 } jo_group;
 
 typedef struct jo_process {
@@ -45,6 +60,9 @@ typedef struct jo_process {
 	char *expected; /* malloc'd: its path, as it was named */
 	uint64_t code;  /* where the call that it makes stands in its memory */
 	jo_pending pending;
+	jo_shown shown;
+	int64_t slept; /* how far this thread's sleeps have moved its clock on: other threads may sleep for themselves
+	                */
 	struct jo_name *way; /* the folder that its walk has reached (walk.h), NULL: it is on none */
 	int way_ends;        /* the last step was at that folder */
 } jo_process;

@@ -59,6 +59,7 @@ enum {
 	                      is; "use" where it is /dev/null */
 	JO_USE_GIVEN,      /* a descriptor that may have been given, "open" or "kind" as was asked, and the answer */
 	JO_USE_JOBSERVER,  /* a job server, as one uses such */
+	JO_USE_HERMETIC,   /* what has ended the showing of one second (hermetic.h) */
 };
 
 /* jo_report_open takes the descriptor that reports go to. */

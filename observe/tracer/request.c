@@ -47,7 +47,8 @@ int jo_request_read(int fd, jo_request *r)
 	char *at = all + sizeof r->head, **folder = strings(&at, all + size, 1);
 	r->arguments = strings(&at, all + size, r->head.narguments);
 	r->variables = strings(&at, all + size, r->head.nvariables);
+	r->deciders = strings(&at, all + size, r->head.ndeciders);
 	r->folder = folder == NULL ? NULL : folder[0];
 	free(folder);
-	return r->folder != NULL && r->arguments != NULL && r->variables != NULL;
+	return r->folder != NULL && r->arguments != NULL && r->variables != NULL && r->deciders != NULL;
 }

@@ -13,11 +13,12 @@ enum {
 	JO_STOPS_ONLY = 32, /* no notices, as on a kernel before 5.6: for tests */
 	JO_ROUNDS = 64,     /* the command works in rounds: round.h */
 	JO_TERMINALS = 128, /* if output goes to a terminal, the command sees one */
+	JO_HERMETIC = 512,  /* the command is shown one second as all times: hermetic.h */
 	JO_FAILURES = 256,  /* a front runs its KEEP program also after a command that has failed */
 };
 
 /* A request is this struct, as it lies in memory, followed by strings that end in a NUL:
- * the folder, the arguments, the environment. */
+ * the folder, the arguments, the environment, the table of decider.h. */
 typedef struct jo_head {
 	uint32_t magic, flags;
 	int32_t report, done; /* descriptors: a file for the report, a pipe that gets a byte when that is complete */
@@ -26,6 +27,8 @@ typedef struct jo_head {
 	int32_t channel;     /* a descriptor that the command gets and that is no input; -1: none */
 	uint32_t working_ms; /* how long the rest of the tree may work on after the command (watch.h) */
 	uint64_t blocked;    /* signals that are blocked when the command starts */
+	int64_t second;      /* with JO_HERMETIC the one that is shown, since 1970 */
+	uint32_t ndeciders, unused;
 } jo_head;
 
 #define JO_MAGIC UINT32_C(0x31524f4a) /* JOR1 */
@@ -33,7 +36,7 @@ typedef struct jo_head {
 typedef struct jo_request {
 	jo_head head;
 	char *folder;
-	char **arguments, **variables; /* each with a NULL at its end */
+	char **arguments, **variables, **deciders; /* each with a NULL at its end */
 } jo_request;
 
 /* jo_request_read reads a request from a file and closes the file. It returns 0 if it cannot read

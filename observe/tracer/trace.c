@@ -15,11 +15,13 @@
 #include "control.h"
 #include "execute.h"
 #include "handle.h"
+#include "hermetic.h"
 #include "jobserver.h"
 #include "notify.h"
 #include "output.h"
 #include "process.h"
 #include "report.h"
+#include "shown.h"
 #include "stop.h"
 #include "use.h"
 #include "walk.h"
@@ -67,7 +69,7 @@ static void on_filter(jo_process *p)
 	if (!quiet && s.where == JO_AT_FILTER && s.foreign)
 		jo_use(p, JO_USE_FOREIGN, NULL);
 	else if (!quiet && s.where == JO_AT_FILTER)
-		wants = jo_handle_call(p, s.number, s.arguments);
+		wants = jo_hermetic() ? jo_shown_call(p, &s) : jo_handle_call(p, s.number, s.arguments);
 	else if (!quiet && s.where != JO_GONE)
 		jo_use(p, JO_USE_UNREADABLE, "a system call");
 	if (jo_use_blind())
@@ -93,6 +95,7 @@ static void on_end_of_call(jo_process *p)
 		go_on(PTRACE_SYSCALL, p->id, 0);
 		return;
 	}
+	jo_shown_left(p, s.where == JO_AT_EXIT ? s.result : -1);
 	if (!quiet)
 		jo_change_result(p, s.where == JO_AT_EXIT ? s.result : -1);
 	resume(p, 0);

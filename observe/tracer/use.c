@@ -35,7 +35,7 @@ uint64_t jo_use_program(const jo_process *p)
 static int for_good(int what)
 {
 	return what == JO_USE_INPUT || what == JO_USE_DESCRIPTOR || what == JO_USE_NAMESPACE || what == JO_USE_TRACE ||
-	       what == JO_USE_FOREIGN || what == JO_USE_SIGNAL || what == JO_USE_IDENTITY;
+	       what == JO_USE_FOREIGN || what == JO_USE_SIGNAL || what == JO_USE_IDENTITY || what == JO_USE_HERMETIC;
 }
 
 void jo_use(const jo_process *p, int what, const char *detail)
@@ -90,6 +90,7 @@ int jo_use_outside(void)
 		case JO_USE_DENIED:
 		case JO_USE_STDIN:
 		case JO_USE_GIVEN:
+		case JO_USE_HERMETIC:
 		case JO_USE_UNSTEADY: break;
 		default: return 1;
 		}

@@ -100,7 +100,7 @@ def test_sample_of_the_page_is_read(place: Any) -> None:
     settings(place, samples.under("docs/launcher.md", "jitcache.toml"))
     p = place.plain(conftest.PROGRAM, "config")
     assert (p.returncode, p.stderr) == (0, b"")
-    for name in ("base-dir", "placeholders", "map", "withhold", "log", "log-file"):
+    for name in ("base-dir", "placeholders", "map", "withhold", "hermetic", "log", "log-file"):
         assert re.search(rf"^{name} = \S.*  {place.folder}/jitcache.toml$", p.stdout.decode(), re.MULTILINE), name
 
 
