@@ -47,7 +47,7 @@ func TestRefusalOfTheSameIsNotWrittenAgain(t *testing.T) {
 	c, k := open(t, in(t)), testKey(t, "a", "x")
 	c.NotStored(k, "run", store.Unrepeatable, "/src/a.h: random")
 	first := c.LastRefusal(k.Name)
-	c.NotStored(k, "run", store.Unrepeatable, "/src/a.h: random (as when it was last looked)")
+	c.NotStored(k, "run", store.Unrepeatable, "/src/a.h: random (seen in an earlier run; it is not observed for now)")
 	if again := c.LastRefusal(k.Name); *again != *first {
 		t.Errorf("%+v, then %+v", first, again)
 	}

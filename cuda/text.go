@@ -94,7 +94,7 @@ func lookThrough(n *observe.Name, digest key.Digest) (date.Look, error) {
 		return date.Look{}, nil
 	}
 	if key.Sum(text) != digest {
-		return date.Look{}, request.Refuse(n.Path, "was changed meanwhile")
+		return date.Look{}, request.Refuse(n.Path, "changed during the run")
 	}
 	return date.At(text), nil
 }

@@ -31,7 +31,7 @@ func TestNameThatAppearsInAFolderThatMayNotBeListedIsNoticed(t *testing.T) {
 		}
 		return (&taker{run: &Run{Dir: w.dir, Report: &observe.Report{}}, list: &List{}, reals: map[string]string{}}).settle(&f)
 	})
-	if err == nil || !strings.Contains(err.Error(), "there: appeared meanwhile") {
+	if err == nil || !strings.Contains(err.Error(), "there: appeared during the run") {
 		t.Error(err)
 	}
 }

@@ -141,11 +141,11 @@ func (c *checker) file(i int) bool {
 	case c.status.Mode() != f.Mode && keepsModes:
 		return c.changed(f.Path, modeChange(f.Mode, c.status.Mode()))
 	case f.Flags&Dated != 0 && now.Mtime != f.Stamp.Mtime:
-		return c.changed(f.Path, "another modification time")
+		return c.changed(f.Path, "modification time changed")
 	case f.Flags&Owned != 0 && c.status.Owner() != f.Owner:
-		return c.changed(f.Path, "another owner")
+		return c.changed(f.Path, "owner changed")
 	case now.Size != f.Stamp.Size && f.Flags&(Loader|ByMaker) == 0:
-		return c.changed(f.Path, "another size")
+		return c.changed(f.Path, "size changed")
 	}
 	c.doubtful = append(c.doubtful, restamp{i, *now})
 	return true
@@ -179,7 +179,7 @@ func (c *checker) folders() bool {
 		case errno != 0:
 			return c.changed(f.Path, errno.Error())
 		case c.status.Kind() == unix.S_IFLNK:
-			return c.changed(f.Path, "a link by now")
+			return c.changed(f.Path, "became a symbolic link")
 		case c.status.Kind() != unix.S_IFDIR:
 			return c.changed(f.Path, "no longer a folder")
 		}
@@ -214,7 +214,7 @@ func (c *checker) absent(f *Folder) bool {
 		switch errno := c.status.At(c.buffer, unix.AT_SYMLINK_NOFOLLOW); errno {
 		case syscall.ENOENT:
 		case 0:
-			return c.changed(f.Path+"/"+name, "was not there")
+			return c.changed(f.Path+"/"+name, "exists now")
 		default:
 			return c.changed(f.Path+"/"+name, errno.Error())
 		}
@@ -228,7 +228,7 @@ func (c *checker) listed(f *Folder) bool {
 		return c.changed(f.Path, err.Error())
 	}
 	if namesDigest(names, f.Except) != f.Names {
-		return c.changed(f.Path, "other names in it")
+		return c.changed(f.Path, "entries were added or removed")
 	}
 	return true
 }
@@ -293,10 +293,10 @@ func (c *checker) others() bool {
 		k := &c.list.Links[i]
 		n, err := unix.Readlink(unix.ByteSliceToString(c.path(k.Path)), text[:])
 		if err != nil {
-			return c.changed(k.Path, "no longer a link")
+			return c.changed(k.Path, "no longer a symbolic link")
 		}
 		if placed(string(text[:n]), c.now.Places) != k.Text {
-			return c.changed(k.Path, "leads elsewhere")
+			return c.changed(k.Path, "points to another target")
 		}
 	}
 	for i := range c.list.Failures {
@@ -319,7 +319,7 @@ func (c *checker) others() bool {
 				return c.changed(p.Path, permitChange(p.How, p.Errno, errno))
 			}
 		case launched.answer == nil:
-			return c.changed(p.Path, "counts for launched commands alone")
+			return c.changed(p.Path, "is of a launched command")
 		default:
 			if is := launched.answer(p.Path, p.How); is != p.Errno {
 				return c.changed(p.Path, launched.change(p.How, p.Errno, is))
@@ -370,7 +370,7 @@ func (c *checker) read() bool {
 			return c.changed(f.Path, err.Error())
 		}
 		if digest != f.Digest {
-			return c.changed(f.Path, "another content")
+			return c.changed(f.Path, "content changed")
 		}
 		d.now = stamp
 	}

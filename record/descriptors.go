@@ -26,6 +26,7 @@ import (
 var launched struct {
 	answer func(path string, how uint32) syscall.Errno // a question about a descriptor
 	change func(how uint32, was, is syscall.Errno) string
+	limits func(asked uint64) string             // another answer to a question about limits
 	take   func(t *taker, u *observe.Used) error // what it has asked about those that it was given
 	places func(t *taker)                        // where its outputs are
 	// The key that a precompiled header counts as: for a run, and for a lookup.
@@ -35,7 +36,7 @@ var launched struct {
 
 // Launches is called by a program whose commands have its own descriptors, and leave their outputs in place (Run.InPlace).
 func Launches() {
-	launched.answer, launched.change = descriptor, descriptorChange
+	launched.answer, launched.change, launched.limits = descriptor, descriptorChange, limitsChange
 	launched.take, launched.places = (*taker).asksDescriptors, (*taker).places
 	launched.makerFor, launched.makerOf = (*taker).makerOf, (*digests).makerOf
 }
@@ -129,11 +130,11 @@ func kindName(kind uint32) string {
 func descriptorChange(how uint32, was, is syscall.Errno) string {
 	switch how {
 	case SocketOf:
-		return "is, or was, a socket"
+		return "became a socket, or is no longer one"
 	case OpenOf:
-		return "is open now, or closed, and was not"
+		return "was opened or closed"
 	case NullOf:
-		return "is not /dev/null, as it was"
+		return "is no longer /dev/null"
 	}
 	return "is " + kindName(uint32(is)) + " now, was " + kindName(uint32(was))
 }

@@ -58,23 +58,23 @@ func TestEachDifferenceIsNoticed(t *testing.T) {
 		change       func(w *world)
 		why          string
 	}{
-		{"content that is read", "cat file", func(w *world) { w.put("file", "2\n") }, "file: another"},
-		{"size", "cat file", func(w *world) { w.put("file", "22\n") }, "file: another"},
-		{"content that is looked at", "[ -e file ]", func(w *world) { w.put("file", "22\n") }, "file: another"},
-		{"time that is looked at", "[ file -nt dir ]", func(w *world) { os.Chtimes(w.dir+"/file", time.Time{}, time.Unix(1, 0)) }, "file: another modification time"},
+		{"content that is read", "cat file", func(w *world) { w.put("file", "2\n") }, "file: modification time changed"},
+		{"size", "cat file", func(w *world) { w.put("file", "22\n") }, "file: modification time changed"},
+		{"content that is looked at", "[ -e file ]", func(w *world) { w.put("file", "22\n") }, "file: modification time changed"},
+		{"time that is looked at", "[ file -nt dir ]", func(w *world) { os.Chtimes(w.dir+"/file", time.Time{}, time.Unix(1, 0)) }, "file: modification time changed"},
 		{"permissions", "[ -x file ]", func(w *world) { os.Chmod(w.dir+"/file", 0o755) }, "file: permissions 755, were 644"},
-		{"absent name", "[ -e none ]", func(w *world) { w.put("none", "") }, "none: was not there"},
-		{"absent name behind an absent folder", "[ -e no/such/file ]", func(w *world) { w.put("no/such/file", "") }, "no: was not there"},
+		{"absent name", "[ -e none ]", func(w *world) { w.put("none", "") }, "none: exists now"},
+		{"absent name behind an absent folder", "[ -e no/such/file ]", func(w *world) { w.put("no/such/file", "") }, "no: exists now"},
 		{"what a link that led nowhere leads to", "cat dangling || :", func(w *world) { w.put("nowhere", "") }, "dangling: can be read now, was: no such file or directory"},
 		{"what a folder's link that led nowhere leads to", "cat hollow/file || :", func(w *world) { w.put("away/file", "") }, "hollow: can be read now, was: no such file or directory"},
 		{"a link that led nowhere leads around", "cat dangling || :", func(w *world) { os.Symlink("dangling", w.dir+"/nowhere") }, "dangling: too many levels of symbolic links now, was: no such file or directory"},
-		{"text of a link", "readlink link", func(w *world) { os.Remove(w.dir + "/link"); os.Symlink("dir/../file", w.dir+"/link") }, "link: leads elsewhere"},
-		{"target of a link", "cat link", func(w *world) { os.Remove(w.dir + "/link"); os.Symlink("other", w.dir+"/link") }, "link: another"},
-		{"names in a folder", "ls dir", func(w *world) { w.put("dir/new", "") }, "dir: other names"},
+		{"text of a link", "readlink link", func(w *world) { os.Remove(w.dir + "/link"); os.Symlink("dir/../file", w.dir+"/link") }, "link: points to another target"},
+		{"target of a link", "cat link", func(w *world) { os.Remove(w.dir + "/link"); os.Symlink("other", w.dir+"/link") }, "link: modification time changed"},
+		{"names in a folder", "ls dir", func(w *world) { w.put("dir/new", "") }, "dir: entries were added or removed"},
 		{"file that is a folder now", "cat file", func(w *world) { os.Remove(w.dir + "/file"); os.Mkdir(w.dir+"/file", 0o755) }, "file: no longer"},
 		{"folder that is a file now", "[ -d dir ]", func(w *world) { os.RemoveAll(w.dir + "/dir"); w.put("dir", "") }, "dir: no longer"},
 		{"variable", "echo $OWN", func(w *world) { w.env = append(w.env, "OWN=2") }, "environment: OWN is set now"},
-		{"folder that is entered and asked for", "cd dir; pwd -P", func(w *world) { os.Rename(w.dir+"/dir", w.dir+"/was"); os.Symlink("was", w.dir+"/dir") }, "dir: a link by now"},
+		{"folder that is entered and asked for", "cd dir; pwd -P", func(w *world) { os.Rename(w.dir+"/dir", w.dir+"/was"); os.Symlink("was", w.dir+"/dir") }, "dir: became a symbolic link"},
 		{"folder that is asked for", "/bin/pwd", func(w *world) { w.dir = filepath.Dir(w.dir) }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestTwinsAreToEachOtherWhatTheyWere(t *testing.T) {
 			text, _ := os.ReadFile(w.dir + "/one.h")
 			os.Remove(w.dir + "/two.h")
 			w.put("two.h", string(text))
-			if state, why := l.Check(w.surroundings()); state != Changed || !strings.Contains(why, "same content") {
+			if state, why := l.Check(w.surroundings()); state != Changed || !strings.Contains(why, "an identical file") {
 				t.Errorf("state %d, %s", state, why)
 			}
 		})

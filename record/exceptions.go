@@ -197,7 +197,7 @@ func (t *taker) loader() error {
 		}
 		digest, stamp, err := rememberedLoaderDigest(t.full(f.Path), &f.Stamp, libraries)
 		if err != nil || !stamp.Same(&f.Stamp) {
-			return request.Refuse(f.Path, "was changed meanwhile")
+			return request.Refuse(f.Path, "changed during the run")
 		}
 		f.Digest = digest
 	}

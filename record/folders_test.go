@@ -97,7 +97,7 @@ func TestWhichEmptyFilesAreOneCounts(t *testing.T) {
 	os.Remove(w.dir + "/two")
 	w.put("two", "")
 	os.Chtimes(w.dir+"/two", time.Time{}, fileTime(t, w.dir+"/one"))
-	w.compare(l, true, "one file with it")
+	w.compare(l, true, "an identical file")
 }
 
 func fileTime(t *testing.T, path string) time.Time {

@@ -45,6 +45,26 @@ func limits(asked uint64, given *observe.Limits) key.Digest {
 	return key.Sum(all)
 }
 
+// ulimitOptions are the options of bash's ulimit that show a limit, by its number.
+const ulimitOptions = "tfdscmunlvxiqerR"
+
+// limitsChange says, for launched commands, which limits may be others, or that the umask may.
+func limitsChange(asked uint64) string {
+	text := ""
+	for which := range howManyLimits {
+		if asked&(1<<which) != 0 {
+			text += " -" + ulimitOptions[which:which+1]
+		}
+	}
+	switch {
+	case asked == theUmask:
+		return "umask changed"
+	case asked&theUmask != 0:
+		return "umask or limits changed (ulimit" + text + ")"
+	}
+	return "limits changed (ulimit" + text + ")"
+}
+
 func limit(which int, given *observe.Limits) (l unix.Rlimit, ok bool) {
 	if given != nil {
 		if l, ok = given.Of[which]; ok {

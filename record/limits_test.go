@@ -41,7 +41,7 @@ func TestLimitsThatAreAskedForCount(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer unix.Setrlimit(c.limit, &was)
-			w.compare(l, c.counts, "ulimit")
+			w.compare(l, c.counts, "limits or umask changed")
 		})
 	}
 }

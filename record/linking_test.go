@@ -32,7 +32,7 @@ func TestNamesInTheFolderForTemporaryFilesDoNotCountForALink(t *testing.T) {
 			w.put("both.mk", own+"\tgcc -O2 -flto=auto m.c g.c -o p\n")
 			l := w.takenOf(c.words...)
 			w.put("tmp/x.c", "")
-			w.compare(l, c.counts, "other names in it")
+			w.compare(l, c.counts, "entries were added or removed")
 		})
 	}
 }

@@ -103,7 +103,7 @@ func (c *checker) unnamedStill() bool {
 		name, _, _ := strings.Cut(e, "=")
 		if mayBeNamed(name, w.Also) && !slices.Contains(w.Also, name+unvalued) &&
 			c.list.names(name, func(path string) string { return string(bytes.TrimRight(c.path(path), "\x00")) }, c.now.Notes) {
-			c.why = "environment: " + name + " is set now, and a program has that name in it"
+			c.why = "environment: " + name + " is set now, and a program contains its name"
 			return false
 		}
 	}
@@ -121,7 +121,7 @@ func (c *checker) foldersStill() bool {
 			value, set := strings.CutPrefix(e, also)
 			return set && namesFolder(value)
 		}) {
-			c.why = "environment: " + name + " names no folder now"
+			c.why = "environment: " + name + " no longer names a folder"
 			return false
 		}
 	}

@@ -41,13 +41,13 @@ func permitted(path []byte, how uint32) syscall.Errno {
 func permitChange(how uint32, was, is syscall.Errno) string {
 	switch how {
 	case observe.Attributes:
-		return "other extended attributes"
+		return "extended attributes changed"
 	case observe.Flags:
-		return "other flags"
+		return "flags changed (chattr)"
 	case observe.Mounted:
-		return "its file system is mounted in another way"
+		return "mounted with other options"
 	case Given:
-		return "gives what is made in it other permissions (a default access list)"
+		return "default access list changed"
 	}
 	said := func(e syscall.Errno) string {
 		if e == 0 {
@@ -67,7 +67,7 @@ func (t *taker) permitted(n *observe.Name, steady bool) error {
 	asked := t.questions(n)
 	for _, p := range asked {
 		if steady && permitted(ended(n.Path), p.How) != p.Errno {
-			return request.Refuse(n.Path, "was changed meanwhile")
+			return request.Refuse(n.Path, "changed during the run")
 		}
 		for _, path := range t.forms(n) {
 			t.list.Permits = append(t.list.Permits, Permit{path, p.How, p.Errno})

@@ -53,7 +53,7 @@ func TestWhatMayBeDoneIsAskedOfWhoWantsTheResult(t *testing.T) {
 // Who wants to make or change what he may not may be allowed to, another time.
 func TestWhoIsNotAllowedToChangeSomethingIsRefused(t *testing.T) {
 	w := newWorld(t)
-	if err := refusal(t, w, observe.UseDenied, w.dir+"/f"); err == nil || !strings.Contains(err.Error(), "/f): may not make or change") {
+	if err := refusal(t, w, observe.UseDenied, w.dir+"/f"); err == nil || !strings.Contains(err.Error(), "/f): was denied permission") {
 		t.Error(err)
 	}
 }
@@ -76,7 +76,7 @@ func TestHowAFileSystemIsMountedCountsForWhoAsks(t *testing.T) {
 		if err := unix.Mount("none", disk, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 			t.Fatal(err)
 		}
-		w.compare(l, true, "its file system is mounted in another way")
+		w.compare(l, true, "mounted with other options")
 		if err := unix.Mount("none", disk, "", unix.MS_REMOUNT, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -68,9 +68,9 @@ func (t *taker) writtenAt(n *observe.Name) string {
 func (t *taker) overwrite(n *observe.Name) error {
 	switch {
 	case n.Mode&unix.S_IFMT != unix.S_IFREG || n.Errno != 0 || t.isDated(n) || t.isOwned(n):
-		return request.Refuse(n.Path, "is read, and then written")
+		return request.Refuse(n.Path, "was read and then overwritten")
 	case n.Bits&observe.Sent == 0 || !keepsStood:
-		return request.Refuse(n.Path, "is read, and then written, and is large")
+		return request.Refuse(n.Path, "was read and then overwritten, and is too large to copy")
 	}
 	f := File{Path: n.Path, Mode: n.Mode, Digest: key.Sum(n.Content), Stamp: Stamp{Size: uint64(len(n.Content)), Mount: noMount}}
 	if n.Bits&observe.Plain != 0 {

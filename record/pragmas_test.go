@@ -25,7 +25,7 @@ func TestTimesCountWhereASourceComparesThem(t *testing.T) {
 			settle()
 			l := w.takenOf(c.compiler, "-I.", "-c", "a.c", "-o", "a.o")
 			w.date(grammar)
-			w.compare(l, c.counts, "parse.y: another modification time")
+			w.compare(l, c.counts, "parse.y: modification time changed")
 		})
 	}
 }

@@ -134,10 +134,10 @@ func (s *Surroundings) searchDiffers(w *World, was, is []Variable) string {
 		}
 		found, err := searchPath(value, name)
 		if err != nil {
-			return "PATH is another, and the value counts"
+			return "PATH has another value"
 		}
 		if placed(found, s.Places) != path {
-			return "PATH leads to another " + name
+			return "PATH finds another " + name
 		}
 	}
 	return ""

@@ -83,7 +83,7 @@ func TestPathWithMoreThanProgramsInItCounts(t *testing.T) {
 	l := w.takenOf("gcc", "-c", "a.c")
 	w.put("second/as", "")
 	w.env[len(w.env)-1] = "PATH=" + w.dir + "/second:/usr/bin:/bin"
-	w.compare(l, true, "PATH is another")
+	w.compare(l, true, "PATH has another value")
 }
 
 // The result has one key whatever the folders in front of PATH are called.

@@ -61,7 +61,7 @@ func TestProgramsThatShareABitHaveNoExcuseOfOneOfThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			state, why := l.Check(w.surroundings())
-			if (state == Changed) != c.counts || c.counts && !strings.Contains(why, "other names in it") {
+			if (state == Changed) != c.counts || c.counts && !strings.Contains(why, "entries were added or removed") {
 				t.Errorf("state %d, %s", state, why)
 			}
 		})

@@ -25,10 +25,10 @@ const ofMemory = 1
 func (t *taker) special(n *observe.Name, path string) error {
 	k := Kind{Path: path, Mode: n.Mode & unix.S_IFMT}
 	if errno := t.status.At(ended(n.Path), 0); errno != 0 || t.status.Kind() != k.Mode {
-		return request.Refuse(n.Path, "was changed meanwhile")
+		return request.Refuse(n.Path, "changed during the run")
 	}
 	if now := &t.status.Stamp; now.Ino != n.Stamp.Ino || now.Dev != n.Stamp.Dev {
-		return request.Refuse(n.Path, "was changed meanwhile")
+		return request.Refuse(n.Path, "changed during the run")
 	}
 	isOurs := !t.isOfMachine(n.Path)
 	if device := t.status.Device(); device != 0 && (isOurs || device>>32 == ofMemory) {
@@ -62,17 +62,17 @@ func (c *checker) kinds() bool {
 	for i := range c.list.Kinds {
 		k := &c.list.Kinds[i]
 		if errno := c.status.At(c.path(k.Path), 0); errno != 0 || c.status.Kind() != k.Mode&unix.S_IFMT {
-			return c.changed(k.Path, "is something else")
+			return c.changed(k.Path, "type changed")
 		}
 		switch now := c.status.Mode(); {
 		case k.Flags&Numbered != 0 && c.status.Device() != k.Device:
-			return c.changed(k.Path, "another device")
+			return c.changed(k.Path, "is another device")
 		case k.Flags&Permissions != 0 && now != k.Mode && keepsModes:
 			return c.changed(k.Path, modeChange(k.Mode, now))
 		case k.Flags&DatedToo != 0 && c.status.Stamp.Mtime != k.Mtime:
-			return c.changed(k.Path, "another modification time")
+			return c.changed(k.Path, "modification time changed")
 		case k.Flags&OwnedToo != 0 && c.status.Owner() != k.Owner:
-			return c.changed(k.Path, "another owner")
+			return c.changed(k.Path, "owner changed")
 		}
 	}
 	return true

@@ -30,7 +30,7 @@ func TestWhatStatSaysOfAPipeCountsAsOfAFile(t *testing.T) {
 		"type": {[]string{"/bin/sh", "-c", "test -p p"}, func(p string) error {
 			os.Remove(p)
 			return os.WriteFile(p, nil, 0o644)
-		}, "is something else"},
+		}, "type changed"},
 		"known": {[]string{"gcc", "-x", "c", "-Ip", "-c", "/dev/null", "-o", "o"}, func(p string) error { return os.Chmod(p, 0o600) }, ""},
 	} {
 		if _, err := exec.LookPath(c.words[0]); err != nil {
@@ -67,7 +67,7 @@ func TestDeviceThatIsAnotherByNowCounts(t *testing.T) {
 		l := w.takenOf("/bin/sh", "-c", "test -c /dev/null")
 		i := slices.IndexFunc(l.Kinds, func(k Kind) bool { return k.Path == "/dev/null" })
 		l.Kinds[i].Device = 1<<32 | 5
-		w.compare(l, true, "another device")
+		w.compare(l, true, "is another device")
 		return
 	}
 	l := w.takenOf("/bin/sh", "-c", "test -c d")
@@ -77,7 +77,7 @@ func TestDeviceThatIsAnotherByNowCounts(t *testing.T) {
 	if err := unix.Mknod(path, unix.S_IFCHR|0o666, zero); err != nil {
 		t.Fatal(err)
 	}
-	w.compare(l, true, "another device")
+	w.compare(l, true, "is another device")
 }
 
 // Terminals differ from session to session, and null is the same everywhere.

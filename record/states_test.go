@@ -244,7 +244,7 @@ func TestReasonOfAMissIsWhatDiffersFromTheStateFiledLast(t *testing.T) {
 	s := newStates(t, newShelf())
 	s.fill(3 * MaxLists)
 	s.set("k.c", "new")
-	if why := NewSetStore(s.key).Find(s.now()).Why; why != "k.c: another size" {
+	if why := NewSetStore(s.key).Find(s.now()).Why; why != "k.c: size changed" {
 		t.Errorf("%q", why)
 	}
 }
@@ -259,7 +259,7 @@ func TestFilesInTheCommandsFolderAreComparedFirst(t *testing.T) {
 	s.add(l)
 	os.Remove(l.Files[0].Path)
 	s.set("k.c", "2")
-	if why := NewSetStore(s.key).Find(s.now()).Why; why != "k.c: another content" {
+	if why := NewSetStore(s.key).Find(s.now()).Why; why != "k.c: content changed" {
 		t.Errorf("%q", why)
 	}
 }

@@ -39,7 +39,7 @@ func (t *taker) replaced(n *observe.Name) error {
 	// size and times are gone, so a program that has asked for them must be one that does
 	// not use them.
 	if n.Mode != 0 && n.Statted&^t.known.blind != 0 {
-		return request.Refuse(n.Path, "is looked at, and then written")
+		return request.Refuse(n.Path, "was looked at and then overwritten")
 	}
 	for _, path := range t.forms(n) {
 		t.stood(path, n.Mode)

@@ -91,7 +91,7 @@ func (s *Surroundings) variables(r Rule, also []string) []Variable {
 func (s *Surroundings) differs(w *World) string {
 	// A folder whose own name counts, although it is a place, begins with a slash (place).
 	if w.Dir != "" && w.Dir != placed(realDir(s.Dir), s.Places) && w.Dir != realDir(s.Dir) {
-		return s.Dir + ": another folder to work in"
+		return s.Dir + ": is another working folder"
 	}
 	was, is := w.Variables, s.variables(w.Rule, w.Also)
 	if w.bySearch() {
@@ -110,7 +110,10 @@ func (s *Surroundings) differs(w *World) string {
 	case w.Host != none && w.Host != host():
 		return "another host"
 	case w.Limits != none && w.Limits != limits(w.Asked, s.Limits):
-		return "other limits of the process (ulimit), or another umask"
+		if launched.limits != nil {
+			return launched.limits(w.Asked)
+		}
+		return "limits or umask changed"
 	}
 	return ""
 }

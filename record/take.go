@@ -107,7 +107,7 @@ func (t *taker) all() error {
 	case rep.Unobserved:
 		return request.Refuse(t.run.command(), "could not be observed")
 	case rep.Outlived:
-		return request.Refuse(t.run.command(), "has started something that goes on")
+		return request.Refuse(t.run.command(), "left a process running")
 	}
 	t.known = t.programs()
 	t.dates()
@@ -187,7 +187,7 @@ func (t *taker) name(n *observe.Name) error {
 		moved.Path, moved.Bits = path, n.Bits&^observe.Relative|observe.Absolute
 		n, t.beside = &moved, true
 	} else if t.throughMade(n) {
-		return request.Refuse(n.Path, "is reached by a link that the command makes")
+		return request.Refuse(n.Path, "is reached through a link that the command made")
 	}
 	if t.passes(n) || t.ofPython(n) || t.isFolder(n) || n.Path == localTime && n.Programs&^t.known.python == 0 {
 		return nil
@@ -233,7 +233,7 @@ func (t *taker) kept(n *observe.Name, path string) error {
 func (t *taker) file(n *observe.Name, path string) error {
 	if n.Errno != 0 {
 		if n.Statted&^t.known.blind != 0 {
-			return request.Refuse(n.Path, "cannot be read, and its size or time is asked for")
+			return request.Refuse(n.Path, "cannot be read, but its size or time was asked for")
 		}
 		t.list.Failures = append(t.list.Failures, Failure{path, n.Errno})
 		return nil
@@ -258,11 +258,11 @@ func (t *taker) file(n *observe.Name, path string) error {
 		f.Flags |= Linked
 	}
 	if n.Bits&observe.Large != 0 {
-		return request.Refuse(n.Path, "was changed too shortly before to tell what it was, and is large")
+		return request.Refuse(n.Path, "modified just before it was read, and too large to copy")
 	}
 	full := ended(n.Path)
 	if errno := t.status.At(full, 0); errno != 0 {
-		return request.Refuse(n.Path, "is gone by now")
+		return request.Refuse(n.Path, "no longer exists")
 	}
 	if f.Flags&Owned != 0 {
 		f.Owner = t.status.Owner()
@@ -270,7 +270,7 @@ func (t *taker) file(n *observe.Name, path string) error {
 	was := seen(&n.Stamp)
 	was.Mount = t.status.Stamp.Mount
 	if !was.Same(&t.status.Stamp) || n.Stamp.Mount != t.status.Unique() {
-		return request.Refuse(n.Path, "was changed meanwhile")
+		return request.Refuse(n.Path, "changed during the run")
 	}
 	f.Stamp = was
 	if launched.makerFor != nil {
@@ -288,7 +288,7 @@ func (t *taker) file(n *observe.Name, path string) error {
 		f.Digest = key.Sum(n.Content)
 		if !was.Proves() {
 			if now, _, err := contentOf(n.Path); err != nil || now != f.Digest {
-				return request.Refuse(n.Path, "was changed meanwhile")
+				return request.Refuse(n.Path, "changed during the run")
 			}
 		}
 		t.findPragma(n, f.Digest, n.Content)
@@ -313,7 +313,7 @@ func (t *taker) content(n *observe.Name, was *Stamp) (key.Digest, error) {
 		return d, request.Refuse(n.Path, err.Error())
 	}
 	if !stamp.Same(was) {
-		return d, request.Refuse(n.Path, "was changed meanwhile")
+		return d, request.Refuse(n.Path, "changed during the run")
 	}
 	t.findPragma(n, d, t.digests.last)
 	if t.mayAsk(n) {

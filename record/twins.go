@@ -57,7 +57,7 @@ func (t *taker) isCompared(n *observe.Name) bool {
 // leads to another folder by now.
 func (t *taker) compareFolder(n *observe.Name, f *Folder) error {
 	if errno := t.status.At(ended(n.Path), 0); errno != 0 || t.status.Stamp.Ino != n.Stamp.Ino || t.status.Stamp.Dev != n.Stamp.Dev {
-		return request.Refuse(n.Path, "was changed meanwhile")
+		return request.Refuse(n.Path, "changed during the run")
 	}
 	f.Flags |= OneWith
 	f.Stamp.Dev, f.Stamp.Ino = n.Stamp.Dev, n.Stamp.Ino
@@ -98,7 +98,7 @@ func (c *checker) foldersAsOne() bool {
 	was, is := c.list.sameFolders(nil), c.list.sameFolders(c.moved)
 	for i := range was {
 		if was[i] != is[i] {
-			return c.changed(c.list.Folders[i].Path, "is no longer, or is now, the same folder as another")
+			return c.changed(c.list.Folders[i].Path, "became the same folder as another, or is no longer")
 		}
 	}
 	return true
@@ -158,7 +158,7 @@ func (c *checker) related() bool {
 	})
 	for i := range was {
 		if was[i] != is[i] {
-			return c.changed(c.list.Files[was[i].index].Path, "another of the same content is no longer, or is now, one file with it or of one time")
+			return c.changed(c.list.Files[was[i].index].Path, "it and an identical file are no longer hard links, or became so, or their times differ")
 		}
 	}
 	return true

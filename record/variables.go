@@ -169,7 +169,7 @@ func difference(was, is []Variable) string {
 		case len(was) == 0 || is[0].Name < was[0].Name:
 			return is[0].Name + " is set now"
 		case was[0].Value != is[0].Value:
-			return was[0].Name + " is another"
+			return was[0].Name + " has another value"
 		}
 		was, is = was[1:], is[1:]
 	}

@@ -33,7 +33,7 @@ func (t *taker) outside(path string) (string, error) {
 	real := t.real(folder)
 	for real == "" && folder != "/" {
 		if t.isMade(folder) {
-			return "", request.Refuse(folder, "is made and removed, and has led elsewhere")
+			return "", request.Refuse(folder, "led to another place, and was removed")
 		}
 		var last string
 		folder, last = split(folder)
@@ -45,7 +45,7 @@ func (t *taker) outside(path string) (string, error) {
 		if target, err := filepath.EvalSymlinks(found); err == nil {
 			found = target
 		} else {
-			return "", request.Refuse(path, "is a link that leads nowhere")
+			return "", request.Refuse(path, "is a dangling symbolic link")
 		}
 	}
 	if t.private(found) {
@@ -127,20 +127,20 @@ func (t *taker) written() error {
 		gone := unix.Lstat(f.Path, &st) != nil
 		if IsScratch(f.Path) {
 			if strings.HasSuffix(f.Path, ".pyc") && !gone && t.compilesSources() {
-				return request.Refuse(f.Path, "is made by py_compile")
+				return request.Refuse(f.Path, "was made by py_compile")
 			}
 			continue
 		}
 		switch {
 		case f.How&observe.Changed != 0:
-			return request.Refuse(f.Path, "is changed in place")
+			return request.Refuse(f.Path, "was modified in place")
 		case gone && f.How&(observe.Created|observe.Removed) == observe.Created && seesRemovals:
-			return request.Refuse(f.Path, "was removed by others meanwhile")
+			return request.Refuse(f.Path, "was removed by another process during the run")
 		case gone && f.How&observe.Created != 0: // made, and removed
 		case gone:
-			return request.Refuse(f.Path, "is removed")
+			return request.Refuse(f.Path, "was removed by the command")
 		case t.run.Leaves == nil || !t.run.Leaves(f.Path):
-			return request.Refuse(f.Path, "is left behind")
+			return request.Refuse(f.Path, "was left behind by the command")
 		}
 	}
 	return nil

@@ -15,8 +15,8 @@ func Refuse(what, why string) error { return &Refused{what, why} }
 
 func (r *Refused) Error() string { return r.What + ": " + r.Why }
 
-// Meanwhile is the end of the reason if something has changed while the result was made.
-const Meanwhile = "meanwhile"
+// Meanwhile is the end of the reason if something changed while the result was made.
+const Meanwhile = "during the run"
 
 // Moved reports whether something has changed while the result was made, so that the
 // next attempt may succeed.

@@ -22,7 +22,7 @@ _LINE = re.compile(r"not stored: (.*) \([0-9a-f]{12}\): (.*)")
 class Refused(NamedTuple):
     """What was refused during an attempt."""
 
-    reasons: list[str]  # "saxpy.cu: /usr/include/math.h: was changed meanwhile", each of them once
+    reasons: list[str]  # "saxpy.cu: /usr/include/math.h: changed during the run", each of them once
     changed: bool  # whether the only cause is that an input changed
 
 

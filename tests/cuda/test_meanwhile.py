@@ -90,6 +90,6 @@ def test_log_names_what_has_changed_and_the_counters_say_that_it_was_an_input(
     monkeypatch.setenv("STUBNVRTC_GATE_BEHIND", gate.name)
     with jitcache.Cache(tmp_path / "cache") as cache:
         handed = meanwhile(tree, cache, gate, "edit")
-        assert handed.refused == f"{tree.target}: was changed meanwhile"
+        assert handed.refused == f"{tree.target}: changed during the run"
         assert cache.stats()["total"]["not_stored_reasons"] == {"input changed": 1}
     assert f": {handed.refused}\n" in (tmp_path / "log").read_text()

@@ -224,7 +224,7 @@ def test_file_that_is_made_beside_the_result_is_gone_with_the_folder(
     for _ in range(2):
         entry = native.build(TEXT, kind="object", flags=["-MD", f"-MF{tmp_path}/f.d"], cache=cache)
         assert not entry.hit
-        assert "f.d: is left behind" in entry.refused
+        assert "f.d: was left behind by the command" in entry.refused
     assert "source.c" in (tmp_path / "f.d").read_text()
 
 
@@ -308,7 +308,7 @@ def test_miss_says_what_has_changed(tmp_path: Path, cache: Any, monkeypatch: pyt
     assert first.missed == "absent"
     assert native.build(**asked).missed == ""
     header.write_text("#define V 22\n")
-    assert native.build(**asked).missed == f"{header}: another size"
+    assert native.build(**asked).missed == f"{header}: size changed"
     monkeypatch.setenv("CPATH", "/nowhere")
     assert native.build(**asked).missed == "environment: CPATH is set now"
 
@@ -327,7 +327,7 @@ def test_log_says_what_has_changed(tmp_path: Path) -> None:
         )
     lines = log.read_text().splitlines()
     assert sum("vee" in line and "absent" in line for line in lines) == 1
-    assert sum("vee" in line and f"{header}: another size" in line for line in lines) == 1
+    assert sum("vee" in line and f"{header}: size changed" in line for line in lines) == 1
 
 
 def test_keys_of_two_worlds_explain_each_other(tmp_path: Path, cache: Any) -> None:

@@ -63,7 +63,7 @@ REFUSED = {
     "plugin that is built anew": "time of day",
     "what a plugin reads": "time of day",
     "variable that a plugin obeys": "time of day",
-    "modules that a compiler keeps": "is left behind",
+    "modules that a compiler keeps": "was left behind by the command",
 }
 
 

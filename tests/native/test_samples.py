@@ -70,4 +70,4 @@ def test_samples_compile_once_and_say_what_has_changed(tmp_path: Path) -> None:
         assert p.returncode == 0, p.stderr
         said.append(p.stdout)
     assert said[0].startswith("[False, False, False, False] ")
-    assert said[1] == f"[True, True, False, True] {tmp_path}/solver.h: another content\n"
+    assert said[1] == f"[True, True, False, True] {tmp_path}/solver.h: content changed\n"

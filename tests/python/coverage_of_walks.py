@@ -48,7 +48,7 @@ class Coverage:
 
 
 def fact(missed: str) -> str:
-    """Return what was noticed, without the path: "another content" for "/a/b.h: another content"."""
+    """Return what was noticed, without the path: "content changed" for "/a/b.h: content changed"."""
     noticed = missed.rpartition(": ")[2] if missed.startswith("/") else missed.partition(" ")[2]
     return re.sub(r"\d+", "n", noticed)
 
