@@ -5,6 +5,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,25 @@ func (c *Cache) explain(k *key.Key, why store.Reason) Explanation {
 		break
 	}
 	return e
+}
+
+// ChangedSinceLast returns the labels of the components in which a key differs from the most similar of the last
+// entries of its name. A component that only the entry has counts if it is one of rare: a request lacks those for files and
+// variables. It reports whether there is such an entry.
+func (c *Cache) ChangedSinceLast(k *key.Key, rare ...string) (labels []string, ok bool) {
+	for _, last := range c.lastNamed(k.Name) {
+		changed, added, removed := k.Changed(last.Key.Parts)
+		changed = append(changed, added...)
+		for _, label := range removed {
+			if slices.Contains(rare, label) {
+				changed = append(changed, label)
+			}
+		}
+		if !ok || len(changed) < len(labels) {
+			labels, ok = changed, true
+		}
+	}
+	return labels, ok
 }
 
 // lastNamed returns the last entries that were stored under a name, the latest first:

@@ -52,6 +52,9 @@ type logger struct {
 }
 
 // wants reports whether lines of a level go anywhere, so that their text must be made.
+// LogsMisses reports whether somebody reads why a lookup missed.
+func (c *Cache) LogsMisses() bool { return c.log.wants(Miss) }
+
 func (l *logger) wants(level Level) bool {
 	return level <= l.level || level == Warning && l.sink != nil
 }

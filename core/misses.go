@@ -45,3 +45,8 @@ func (c *Cache) NotStored(k *key.Key, kind string, why store.Reason, what string
 func (c *Cache) NotUsed(k *key.Key, why string) {
 	c.log.line(Info, "not used: %s: %s", label(k.Name, k.ID), why)
 }
+
+// NotObserved logs why a command is run without being observed. Nothing counts it.
+func (c *Cache) NotObserved(k *key.Key, why string) {
+	c.log.line(Info, "not observed: %s: %s", label(k.Name, k.ID), why)
+}

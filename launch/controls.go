@@ -24,5 +24,8 @@ const (
 	countsSecond   = true // nosecond: which second a hermetic command is shown is a part of its request
 	compilesAnew   = true // compiled: Python in a hermetic command uses no compiled files
 	seesDeciders   = true // nodeciders: a hermetic command that decides by times is run without the observer
+	saysUnknown    = true // nounknown: a miss of a request that is not known says what differs from the last of its name
+	findsMore      = true // nomore: invented names are found in variables, and where they are relative
+	seesDerived    = true // noderived: an output that is named after an invented file, and not by it, is not kept
 	ends           = true // noending: a replay that has begun to print is not run again
 )

@@ -27,5 +27,8 @@ var (
 	countsSecond   = !control.Is("nosecond")
 	compilesAnew   = !control.Is("compiled")
 	seesDeciders   = !control.Is("nodeciders")
+	saysUnknown    = !control.Is("nounknown")
+	findsMore      = !control.Is("nomore")
+	seesDerived    = !control.Is("noderived")
 	ends           = !control.Is("noending")
 )

@@ -41,12 +41,12 @@ func (r *result) admitted(q *Request) error {
 		at := filepath.Join(real(filepath.Dir(path)), filepath.Base(path))
 		hidden := strings.HasPrefix(filepath.Base(path), ".") && !slices.Contains(named, path)
 		if !slices.Contains(folders, filepath.Dir(at)) || hidden {
-			return fmt.Errorf("%s: was made elsewhere, and no word of the command names it", path)
+			return fmt.Errorf("%s: comes from another machine, and no argument of the command names it", path)
 		}
 		if o.kind == link {
 			to := record.Unmark(o.text, q.places)
 			if filepath.IsAbs(to) || !slices.Contains(folders, real(filepath.Dir(filepath.Join(filepath.Dir(at), to)))) {
-				return fmt.Errorf("%s: was made elsewhere, and is a link to another place", path)
+				return fmt.Errorf("%s: comes from another machine, and is a symbolic link to another place", path)
 			}
 		}
 		if o.kind == folder {

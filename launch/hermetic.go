@@ -114,7 +114,7 @@ func withoutCompiled(env []string) []string {
 // addHermetic adds the mode and the second to a request.
 func (r *Request) addHermetic(b *key.Builder) {
 	if r.hermetic != nil && countsSecond {
-		b.Add("hermetic", binary.LittleEndian.AppendUint64(nil, uint64(*r.hermetic)))
+		b.Add(partSecond, binary.LittleEndian.AppendUint64(nil, uint64(*r.hermetic)))
 	}
 }
 

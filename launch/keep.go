@@ -3,7 +3,6 @@
 package launch
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -218,12 +217,12 @@ func (t *taker) file(f *observe.File) error {
 		return nil
 	}
 	if f.Name == "" {
-		return request.Refuse(f.Path, "is written by no name")
+		return request.Refuse(f.Path, "written through a descriptor without a path")
 	}
 	name := strings.TrimRight(f.Name, "/")
 	folderOf, err := filepath.EvalSymlinks(filepath.Dir(name))
 	if err != nil || filepath.Join(folderOf, filepath.Base(name)) != f.Path {
-		return request.Refuse(f.Path, "is written through a link")
+		return request.Refuse(f.Path, "is written through a symbolic link")
 	}
 	if f.Form&observe.Relative != 0 && f.Form&observe.Absolute != 0 {
 		t.both = true
@@ -241,14 +240,14 @@ func (t *taker) file(f *observe.File) error {
 		o.kind = link
 		text, err := os.Readlink(f.Path)
 		if err != nil {
-			return request.Refuse(f.Path, "is gone by now")
+			return request.Refuse(f.Path, "no longer exists")
 		}
 		o.text = record.Mark(text, t.request.places)
 	default:
-		return request.Refuse(f.Path, "is neither file nor folder nor link")
+		return request.Refuse(f.Path, "is not a file, a folder or a symbolic link")
 	}
 	into := f.How&observe.Replaced != 0 && f.How&observe.InPlace != 0
-	if why := cmp.Or(unusual(f.Path, &st), given(f.Path, &st, into), t.dated(&st), t.placed(&o, f, &st)); why != "" {
+	if why := cmp.Or(t.derived(o.path), unusual(f.Path, &st), given(f.Path, &st, into), t.dated(&st), t.placed(&o, f, &st)); why != "" {
 		return request.Refuse(f.Path, why)
 	}
 	t.result.outputs = append(t.result.outputs, o)
@@ -262,7 +261,7 @@ func unusual(path string, st *unix.Stat_t) string {
 		return "belongs to another user"
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Mode&0o6000 != 0 {
-		return "gives privileges"
+		return "is set-user-ID or set-group-ID"
 	}
 	buffer := make([]byte, 4096)
 	n, err := unix.Llistxattr(path, buffer)
@@ -287,7 +286,7 @@ func (t *taker) dated(st *unix.Stat_t) string {
 	if !seesTimes || age >= 0 && age <= time.Since(t.began)+rounded {
 		return ""
 	}
-	return "has a time that the command gave it"
+	return "the command set its modification time"
 }
 
 // content reads the file that was added last.
@@ -312,33 +311,6 @@ func (t *taker) content(path string) error {
 	}
 	o.data, o.marked, err = t.mark(path, data)
 	return err
-}
-
-// mark puts the names of places into a text in place of their paths. It refuses a binary file
-// that contains such a path.
-func (t *taker) mark(path string, data []byte) ([]byte, bool, error) {
-	marked := data
-	if !marks {
-		return data, false, nil
-	}
-	for _, p := range t.request.places {
-		if !bytes.Contains(data, []byte(p.Path)) {
-			continue
-		}
-		if bytes.IndexByte(data, 0) >= 0 {
-			return nil, false, request.Refuse(path, "has the name in it that "+p.Name+" stands for: compile with --map")
-		}
-		marked = []byte(record.Mark(string(data), t.request.places))
-	}
-	if !bytes.Equal(marked, data) && record.Unmark(string(marked), t.request.places) != string(data) {
-		return nil, false, request.Refuse(path, "has a name in it that cannot be told from others")
-	}
-	for _, p := range t.request.places {
-		if bytes.Contains(marked, []byte(p.Path)) {
-			return nil, false, request.Refuse(path, "has the name in it that "+p.Name+" stands for, as a part of another")
-		}
-	}
-	return marked, !bytes.Equal(marked, data), nil
 }
 
 // settle puts the outputs in order: folders first, then files as they were finished, so that
@@ -375,7 +347,7 @@ func (t *taker) settle() error {
 		id := file{t.stats[i].Dev, t.stats[i].Ino}
 		kept := t.into[i] && names[id] == 1 // what is written into keeps its names
 		if old[i].kind == regular && uint64(t.stats[i].Nlink) != names[id] && !kept {
-			return request.Refuse(old[i].path, "has other names, which the command did not make")
+			return request.Refuse(old[i].path, "has other hard links, which the command did not make")
 		}
 	}
 	t.result.outputs = outputs
@@ -385,7 +357,7 @@ func (t *taker) settle() error {
 // print takes what was printed to both streams, in its order.
 func (t *taker) print(rep *observe.Report) error {
 	if rep.Out == nil || rep.Err == nil {
-		return request.Refuse("output", "is too much to be kept")
+		return request.Refuse("output", "is too large to be kept")
 	}
 	done := [3]uint64{}
 	streams := [3][]byte{nil, rep.Out, rep.Err}

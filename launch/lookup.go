@@ -5,6 +5,7 @@ package launch
 import (
 	"jitcache/core"
 	"jitcache/core/key"
+	"jitcache/core/store"
 	"jitcache/record"
 )
 
@@ -36,9 +37,12 @@ func (l *lookup) find() (found *result, why string) {
 	if id == l.gone {
 		return nil, errGone.Error()
 	}
-	b, foreign, _ := l.cache.PeekFrom(&id)
-	if b == nil {
-		return nil, ""
+	b, foreign, reason := l.cache.PeekFrom(&id)
+	switch {
+	case b == nil && reason == store.Absent:
+		return nil, "its result is no longer in the cache"
+	case b == nil:
+		return nil, "its result cannot be used: " + reason.String()
 	}
 	found, err := parse(b.Data())
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 const kindOfPieces = "_run"
 
 // errGone says that a piece of a result is not in the cache any more.
-var errGone = errors.New("a part of the result is gone")
+var errGone = errors.New("a part of the result is no longer in the cache")
 
 // source is a file whose content is not in memory.
 type source struct {

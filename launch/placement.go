@@ -45,17 +45,17 @@ func (t *taker) placed(o *output, f *observe.File, st *unix.Stat_t) string {
 			o.asked, o.adds = free, how.Adds && o.mode&free == free
 		}
 	case st.Gid != f.OverGroup:
-		return "is given to another group"
+		return "the command gave it to another group"
 	case how.Counts, f.Asked == observe.Unasked:
 		o.asked = old // else it is in the list that a file stands there
 	case lists:
-		return "is written over in a folder that gives permissions by an access list"
+		return "is overwritten in a folder with a default access list"
 	case !o.moded:
 		o.mode, o.asked = free, free
 	case how.Adds && !executable && o.mode&old == old:
 		o.mode, o.asked, o.adds = free|o.mode&^old, free, true
 	case how.Adds && old != free:
-		return "has permissions that follow from those of what stood there"
+		return "its permissions follow from those of the file that was there before"
 	default:
 		o.asked = old
 	}
@@ -92,7 +92,7 @@ func given(path string, st *unix.Stat_t, into bool) string {
 		return "has an access list"
 	}
 	if err := unix.Stat(filepath.Dir(path), &above); err != nil {
-		return "is in a folder that cannot be looked at"
+		return "is in a folder that cannot be read"
 	}
 	group, inherits := uint32(os.Getegid()), above.Mode&unix.S_ISGID
 	if inherits != 0 {
@@ -101,9 +101,9 @@ func given(path string, st *unix.Stat_t, into bool) string {
 	kind := st.Mode & unix.S_IFMT
 	switch {
 	case st.Gid != group:
-		return "is given to another group"
+		return "the command gave it to another group"
 	case kind == unix.S_IFDIR && st.Mode&(unix.S_ISUID|unix.S_ISGID) != inherits:
-		return "has a bit that gives its group or owner to what is made in it"
+		return "is a folder with the set-group-ID or set-user-ID bit"
 	case kind != unix.S_IFLNK && hasList(path, kind == unix.S_IFDIR):
 		return "has an access list"
 	}

@@ -75,8 +75,8 @@ func TestHowLongARefusalIsRememberedDependsOnItsReason(t *testing.T) {
 	}{
 		"the time of day":                {used(observe.UseClock, observe.UseSocket), refused(observe.UseClock), plainForContent},
 		"a connection":                   {used(observe.UseClock, observe.UseSocket), refused(observe.UseSocket), plainFor},
-		"something that goes on":         {&observe.Report{Outlived: true}, &request.Refused{What: "cc", Why: "has started something that goes on"}, plainFor},
-		"a file that was changed":        {used(observe.UseSocket), &request.Refused{What: "/a", Why: "is changed in place"}, plainForContent},
+		"something that goes on":         {&observe.Report{Outlived: true}, &request.Refused{What: "cc", Why: "left a process running"}, plainFor},
+		"a file that was changed":        {used(observe.UseSocket), &request.Refused{What: "/a", Why: "was modified in place"}, plainForContent},
 		"something that moved meanwhile": {used(), &request.Refused{What: "/a", Why: "was changed " + request.Meanwhile}, 0},
 	} {
 		if got := forHowLong(c.rep, c.refused); got != c.want {

@@ -135,28 +135,28 @@ func (p *replay) fits(i int) error {
 		p.stands[i] = true
 		return nil
 	case o.kind == folder:
-		return fmt.Errorf("%s: is there already", p.paths[i])
+		return fmt.Errorf("%s: exists already", p.paths[i])
 	case o.kind == link && st.Mode&unix.S_IFMT == unix.S_IFLNK:
 		return nil
 	case o.kind == link || st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return fmt.Errorf("%s: is something else than a file", p.paths[i])
+		return fmt.Errorf("%s: is not a regular file", p.paths[i])
 	}
 	for k := range p.result.inputs {
 		f := &p.result.inputs[k]
 		itself := o.counts && filepath.Base(f.Path) == filepath.Base(p.paths[i])
 		if in := &f.Stamp; in.Ino == st.Ino && in.Dev == unix.Mkdev(unix.Major(st.Dev), unix.Minor(st.Dev)) && !itself {
-			return fmt.Errorf("%s: is what the command reads", p.paths[i])
+			return fmt.Errorf("%s: is a file that the command reads, too", p.paths[i])
 		}
 	}
 	p.stands[i] = true
 	if o.kind == regular && o.inPlace(&st) {
 		mode, known := o.over(st.Mode & 0o7777)
 		if !known || unix.Faccessat(unix.AT_FDCWD, p.paths[i], unix.W_OK, unix.AT_EACCESS) != nil {
-			return fmt.Errorf("%s: has other permissions than the command had found", p.paths[i])
+			return fmt.Errorf("%s: has other permissions than when the command ran", p.paths[i])
 		}
 		p.into[i] = &over{st.Mode & 0o7777, mode}
 	} else if int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s: has another owner than the command leaves", p.paths[i])
+		return fmt.Errorf("%s: belongs to another owner than the command leaves", p.paths[i])
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ type Request struct {
 	env      []string
 	hermetic *int64
 	places   []record.Place
+	inWords  int // how many of the places are in the words and the folder
 	state    status
 	stream   string
 
@@ -86,16 +87,25 @@ func newRequest(o *Options, words []string, state status) (*Request, error) {
 		return nil, err
 	}
 	r.dir = unix.ByteSliceToString(buffer[:n])
-	r.places = find(o.Invented, r.dir, words)
+	r.places, r.inWords = find(o.Invented, r.dir, words, r.env)
 	if o.Map != "" {
 		r.words = slices.Clip(r.words)
 		for _, p := range r.places {
-			r.words = append(r.words, o.Map+"="+p.Path+"="+p.Name)
+			r.words = append(r.words, o.Map+"="+p.Path+"="+strings.TrimSuffix(p.Name, record.Relative))
 		}
 	}
 	r.request, err = r.seal()
 	return r, err
 }
+
+// Labels of components of a request, which the reason of a miss names.
+const (
+	partSchema = "schema"
+	partPlaces = "placeholders"
+	partOutput = "standard output"
+	partUmask  = "umask"
+	partSecond = "hermetic" // of hermetic runs alone
+)
 
 // parts adds the components of the request to a key.
 func (r *Request) parts(b *key.Builder) {
@@ -106,16 +116,16 @@ func (r *Request) parts(b *key.Builder) {
 			words[i] = record.Mark(w, r.places)
 		}
 	}
-	names := make([]string, len(r.places))
-	for i, p := range r.places {
+	names := make([]string, r.inWords)
+	for i, p := range r.places[:r.inWords] {
 		names[i] = p.Name
 	}
-	b.Add("schema", []byte(schema))
+	b.Add(partSchema, []byte(schema))
 	b.AddTexts("command", words)
-	b.AddTexts("placeholders", names)
-	b.Add("standard output", []byte(r.stream[1:])) // standard input counts for who asks: record
+	b.AddTexts(partPlaces, names)
+	b.Add(partOutput, []byte(r.stream[1:])) // standard input counts for who asks: record
 	r.addHermetic(b)
-	b.Add("umask", []byte{byte(r.state.umask >> 8), byte(r.state.umask)})
+	b.Add(partUmask, []byte{byte(r.state.umask >> 8), byte(r.state.umask)})
 }
 
 func (r *Request) seal() (*key.Key, error) {

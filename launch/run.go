@@ -48,7 +48,13 @@ func Run(o *Options, words, given []string) int {
 		return o.become(words)
 	}
 	if hasLittleSpace() {
-		o.newTeller(words, os.Getpid(), began).say(ranOnly, "the address space is limited to less than 1 GB (ulimit -v)", nil)
+		const why = "the address space is limited to less than 1 GB (ulimit -v)"
+		o.newTeller(words, os.Getpid(), began).say(ranOnly, why, nil)
+		if os.Getenv("JITCACHE_LOG") != "" {
+			if l, err := open(o, words, state); err == nil {
+				l.cache.NotObserved(l.request.request, why)
+			}
+		}
 		return o.become(words)
 	}
 	l, err := open(o, words, state)
@@ -57,11 +63,12 @@ func Run(o *Options, words, given []string) int {
 		return o.become(words)
 	}
 	l.teller = o.newTeller(l.request.words, os.Getpid(), began)
+	why := state.only()
 	if strings.Contains(l.request.stream, string(rune(closed))) {
-		l.teller.say(ranOnly, "a standard descriptor is closed", nil)
-		return o.become(l.request.words)
+		why = "a standard descriptor is closed"
 	}
-	if why := state.only(); why != "" {
+	if why != "" {
+		l.cache.NotObserved(l.request.request, why)
 		l.teller.say(ranOnly, why, nil)
 		return o.become(l.request.words)
 	}
@@ -99,7 +106,7 @@ func (l *lookup) run(given []string) (status int, done bool, why string) {
 		return 0, false, refused.Error()
 	}
 	if plain := l.plain(); plain != "" {
-		plain += " (as when it was last looked)"
+		plain += " (seen in an earlier run; it is not observed for now)"
 		l.cache.NotStored(l.request.request, kind, store.Unrepeatable, plain)
 		return 0, false, plain
 	}
@@ -108,7 +115,12 @@ func (l *lookup) run(given []string) (status int, done bool, why string) {
 		return 0, false, "there is no such program"
 	}
 	if l.cache.Mode() == core.ModeReadOnly {
-		return 0, false, "nothing is stored: JITCACHE is readonly"
+		const why = "nothing is stored: JITCACHE is readonly"
+		l.cache.NotObserved(l.request.request, why)
+		return 0, false, why
+	}
+	if why == "" && (l.teller != nil || l.cache.LogsMisses()) {
+		why = l.whyUnknown()
 	}
 	why = l.cache.MissedBecause(l.request.request, kind, why)
 	found, lease := l.claim()

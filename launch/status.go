@@ -43,7 +43,7 @@ func (s status) only() string {
 	_, twice := environ()
 	switch {
 	case s.waits:
-		return "a signal waits for the command"
+		return "a signal is pending for the command"
 	case twice:
 		return "a variable is in the environment twice"
 	}

@@ -89,10 +89,10 @@ func (t *teller) failed(ended syscall.WaitStatus) error {
 		return nil
 	}
 	t.event.Status = ended.ExitStatus()
-	why := fmt.Sprintf("it has failed, with status %d", t.event.Status)
+	why := fmt.Sprintf("the command failed with status %d", t.event.Status)
 	if ended.Signaled() {
 		t.event.Status = 128 + int(ended.Signal())
-		why = fmt.Sprintf("it was killed by a signal: %s", ended.Signal())
+		why = fmt.Sprintf("the command was killed by a signal: %s", ended.Signal())
 	}
 	return t.tell(notKept, why, nil)
 }

@@ -25,7 +25,7 @@ func (t *taker) fold() error {
 		clear(t.absent)
 	}
 	for path := range t.absent {
-		if slices.ContainsFunc(t.run.Places, func(p Place) bool { return p.Path == path }) {
+		if slices.ContainsFunc(t.run.Places, func(p Place) bool { return p.Path == strings.TrimPrefix(path, "./") }) {
 			t.list.Failures = append(t.list.Failures, Failure{path, syscall.ENOENT})
 			continue // the list has a name for the whole path, and none for its folder
 		}
@@ -138,14 +138,14 @@ func (t *taker) settle(f *Folder) error {
 			continue
 		}
 		if !t.isMade(full + "/" + name) {
-			return request.Refuse(f.Path+"/"+name, "appeared meanwhile")
+			return request.Refuse(f.Path+"/"+name, "appeared during the run")
 		}
 		stamp.Mount = noMount // this stamp is that of the folder with the name in it
 	}
 	if f.Flags&Listed != 0 {
 		names, err := readNames(full)
 		if err != nil || namesDigest(names, f.Except) != f.Names {
-			return request.Refuse(f.Path, "got other names meanwhile")
+			return request.Refuse(f.Path, "entries were added or removed during the run")
 		}
 	}
 	f.Stamp = stamp

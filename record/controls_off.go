@@ -67,5 +67,6 @@ var (
 	bindsMakers        = !control.Is("nomakerstamps")
 	seesEmbeds         = !control.Is("noembeds")
 	showsTimes         = !control.Is("nohermetic")
+	tellsPaths         = !control.Is("nobegin")
 	passesStrict       = !control.Is("nostrict")
 )

@@ -15,6 +15,10 @@ import (
 // one each time. In lists its Name stands for its Path.
 type Place struct{ Name, Path string }
 
+// Relative ends the name of a place whose path is relative to the folder to run in. No name of the caller's contains
+// its first byte.
+const Relative = "{relative"
+
 // mark begins the name of a place where it stands for a path. No path begins with this
 // byte: a path in a list begins with a slash or with the first byte of a name.
 const mark = "\x01"
@@ -59,7 +63,7 @@ func replaced(text, path, name string) string {
 		}
 		at := from + i
 		from = at + len(path)
-		if (beginsPath(text[:at]) || isBelow(b.String()+text[done:at])) && endsName(text[from:]) {
+		if (BeginsPath(text[:at], path) || isBelow(b.String()+text[done:at])) && endsName(text[from:]) {
 			b.WriteString(text[done:at])
 			b.WriteString(name)
 			done = from
@@ -82,11 +86,24 @@ func isBelow(before string) bool {
 // Signs stand before and behind paths in words.
 const Signs = "=,:;@&|<>()[]{}\"'`\\ \t\r\n\x00"
 
-// beginsPath reports whether a path can begin after a text.
-func beginsPath(before string) bool {
-	at := strings.LastIndexAny(before, Signs)
-	return !strings.Contains(before[at+1:], "/")
+// BeginsPath reports whether a path can begin after a text: at its beginning, behind one of Signs, behind the letters
+// of an option, or behind the sign of a script's first line. In "foo/tmp/x" no path begins with /tmp.
+func BeginsPath(before, path string) bool {
+	before = before[strings.LastIndexAny(before, Signs)+1:]
+	if before == "" || before == "#!" || !tellsPaths && !strings.Contains(before, "/") {
+		return true
+	}
+	option := len(before) > 1 && before[0] == '-'
+	for i := 1; i < len(before); i++ {
+		option = option && isLetter(before[i])
+	}
+	if path[0] != '/' {
+		return before == "./" || option && len(before) == 2 && !isLetter(path[0]) // -o.x, but not -oa.x
+	}
+	return option
 }
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // endsName reports whether a name can end before a text.
 func endsName(after string) bool {
@@ -96,7 +113,7 @@ func endsName(after string) bool {
 // placed returns a path with the name of a place in front, if it begins with that place.
 func placed(path string, places []Place) string {
 	for _, p := range longestFirst(places, func(p Place) string { return p.Path }) {
-		if rest, ok := strings.CutPrefix(path, p.Path); ok && (rest == "" || rest[0] == '/') {
+		if rest, ok := strings.CutPrefix(strings.TrimPrefix(path, "./"), p.Path); ok && (rest == "" || rest[0] == '/') {
 			return Mark(mark+p.Name+rest, places)
 		}
 	}
@@ -173,7 +190,7 @@ func (t *taker) place() error {
 	*dir = realDir(t.run.Dir)
 	for _, p := range t.run.Places {
 		if !within(t.run.Dir, p.Path) {
-			return request.Refuse(p.Path, "is a name that CUDA's compiler may have hashed, whatever it stands for")
+			return request.Refuse(p.Path, "may be hashed by CUDA's compiler, so it must count")
 		}
 	}
 	return nil

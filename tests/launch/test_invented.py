@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_name_that_is_seen_in_the_result(place: Any, gcc: str) -> None:
         command = [gcc, "-g", "-c", folder / "a.c", "-o", folder / "a.o"]
         said = place.why("--placeholder", f"BUILD={place.folder}/tmp*", *command)
         assert "not stored" in said
-        assert "compile with --map" in said
+        assert "contains the generated path {BUILD}; set JITCACHE_MAP=-ffile-prefix-map" in said
         assert str(folder).encode() in (folder / "a.o").read_bytes()
 
 
@@ -139,7 +140,101 @@ def test_random_name_of_a_module(place: Any, gcc: str) -> None:
     assert objects[0] == objects[1]
 
 
-@pytest.mark.parametrize("rule", ["B=relative", "=/abs", "B", "B=/", "a{b=/x", "B=/x/[", "a/b=/x"])
+class Invented(NamedTuple):
+    """A rule, and a command in which # stands for a number that the caller makes up."""
+
+    rule: str
+    command: str
+    leaves: str = ""  # the output's name, relative to the folder
+    env: tuple[str, str] = ("UNUSED", "")  # a variable
+
+
+#: The script looks at its output first, as a caller may.
+KEPT = {
+    "relative output": Invented("T={D}/.*.tmp", "random .#.tmp", ".#.tmp"),
+    "rule that is relative": Invented("T=./.*.tmp", "random .#.tmp", ".#.tmp"),
+    "relative to this folder": Invented("T=./.*.tmp", "random ./.#.tmp", ".#.tmp"),
+    "glued to an option": Invented("T=./.*.tmp", "gcc -flto -c a.c -o.#.tmp", ".#.tmp"),
+    "below a folder": Invented("T={D}/obj-*", "random obj-#/x", "obj-#/x"),
+    "in a shell's words": Invented("T=./.*.tmp", "sh -c 'random>.#.tmp'", ".#.tmp"),
+    "with an output of another name": Invented("T=./.*.tmp", "sh -c 'random .#.tmp kept'", "kept"),
+    "compiler's": Invented("T=./t*.o", "gcc -flto -c a.c -o t#.o", "t#.o"),
+    "variable": Invented("T={D}/obj-*", """sh -c 'random "$OUT"/x'""", "obj-#/x", ("OUT", "{D}/obj-#")),
+    "variable that is relative": Invented("T=./obj-*", """sh -c 'random "$OUT"/x'""", "obj-#/x", ("OUT", "obj-#")),
+    "variable with several": Invented(
+        "T={D}/obj-*", """sh -c 'random "${OUT#*:}"/x'""", "obj-#/x", ("OUT", "/usr/include:{D}/obj-#")
+    ),
+}
+
+
+@pytest.mark.control("nomore", rows=[*KEPT])
+@pytest.mark.parametrize("row", KEPT.values(), ids=KEPT.keys())
+def test_invented_name_wherever_it_is(place: Any, gcc: str, row: Invented) -> None:
+    place.write(a_c="int f(void) { return 1; }\n")
+    made = []
+    for number in ("12", "7345"):
+        (place.folder / f"obj-{number}").mkdir()
+        (place.folder / "kept").unlink(missing_ok=True)  # where one stands, the script may do something else
+
+        def said(text: str, number: str = number) -> str:
+            return text.replace("#", number).replace("{D}", str(place.folder))
+
+        name, value = row.env
+        command = shlex.split(row.command.replace("#*", "%")) if "#*" in row.command else shlex.split(row.command)
+        words = [said(w).replace("%", "#*") for w in command]
+        p = place.run("--placeholder", said(row.rule), *words, env={name: said(value)})
+        assert p.returncode == 0, p.stderr
+        made.append((place.folder / said(row.leaves)).read_bytes())
+    assert made[0] == made[1]
+
+
+#: What must not be taken for a name that means nothing.
+TOLD_APART = {
+    "another folder's": Invented("T={D}/t/*", "cat foo{D}/t/#", env=("UNUSED", "")),
+    "option": Invented("T={D}/*", "random -#", ""),
+    "name that is longer": Invented("T=./.*.tmp", "random a.#.tmp", "a.#.tmp"),
+    "name in another folder": Invented("T=./.*.tmp", "random obj-12/.#.tmp", "obj-12/.#.tmp"),
+}
+
+
+@pytest.mark.control("nobegin", rows=["another folder's"])
+@pytest.mark.parametrize("row", TOLD_APART.values(), ids=TOLD_APART.keys())
+def test_what_only_looks_like_an_invented_name_counts(place: Any, row: Invented) -> None:
+    (place.folder / "obj-12").mkdir()
+    inner = Path(f"{place.folder}/foo{place.folder}/t")
+    inner.mkdir(parents=True)
+    said = []
+    for number in ("12", "7345"):
+        (inner / number).write_text(number)
+        words = [w.replace("#", number).replace("{D}", str(place.folder)) for w in shlex.split(row.command)]
+        said.append(place.run("--placeholder", row.rule.replace("{D}", str(place.folder)), *words).stdout)
+        if row.leaves:
+            assert (place.folder / row.leaves.replace("#", number)).exists()
+    assert said[0] != said[1]
+
+
+@pytest.mark.control("noderived", rows=["object", "dependencies", "symbol"])
+@pytest.mark.parametrize(
+    ("command", "leaves"),
+    [("-c {D}/x#.c", "x#.o"), ("-c a.c -MD -o {D}/x#.o", "x#.d"), ("-r -b binary {D}/x#.c -o all.o", "all.o")],
+    ids=["object", "dependencies", "symbol"],
+)
+def test_output_that_is_named_after_an_invented_file(place: Any, gcc: str, command: str, leaves: str) -> None:
+    """The caller says that the name means nothing, and it is in what is made: nothing is kept."""
+    place.write(a_c="int f(void) { return 1; }\n")
+    for number in ("12", "7345"):
+        (place.folder / f"x{number}.c").write_text("int f(void) { return 1; }\n")
+        words = command.replace("#", number).replace("{D}", str(place.folder)).split()
+        rule = f"T={place.folder}/x*"
+        program = ["ld"] if "binary" in command else ["--map=-ffile-prefix-map", gcc, "-flto"]
+        assert place.run("--placeholder", rule, *program, *words).returncode == 0
+        made = place.folder / leaves.replace("#", number)
+        assert made.exists()
+        if "binary" in command:
+            assert f"x{number}_c_start".encode() in made.read_bytes()
+
+
+@pytest.mark.parametrize("rule", ["B=./*", "B=relative", "=/abs", "B", "B=/", "a{b=/x", "B=/x/[", "a/b=/x"])
 def test_rules_that_cannot_be(place: Any, rule: str) -> None:
     p = place.run("--placeholder", rule, "true")
     assert p.returncode == 2

@@ -89,7 +89,7 @@ def test_piece_that_is_gone_is_made_again(place: Any, how: str) -> None:
             byte = f.read(1)
             f.seek(MB)
             f.write(bytes([byte[0] ^ 1]))
-    assert "a part of the result is gone" in place.why(*command)
+    assert "a part of the result is no longer in the cache" in place.why(*command)
     second = place.read("out")
     assert second != first
     assert len(second) == len(first)
@@ -106,7 +106,9 @@ def test_what_is_larger_than_the_cache_may_be_is_not_read(place: Any) -> None:
     command = ("truncate", "-s", "40G", "out")
     place.run(*command, env=small, timeout=5)
     assert memory(place, *command, **small) < MOST
-    assert "is larger than the cache may be (as when it was last looked)" in place.why(*command, env=small)
+    assert "is larger than the cache may be (seen in an earlier run; it is not observed for now)" in place.why(
+        *command, env=small
+    )
 
 
 def test_larger_cache_is_noticed_at_once(place: Any) -> None:

@@ -114,7 +114,7 @@ def test_others_may_use_the_folder_for_temporary_files(place: Any, nvcc: Nvcc) -
 def test_date_is_seen(place: Any, nvcc: Nvcc, name: str) -> None:
     """The front ends ask for it each time, and it counts where it may be in what they read."""
     (place.folder / name).write_text("const char *f() { return __DATE__; }\n")
-    for why in ("time of day", "as when it was last looked"):
+    for why in ("time of day", "seen in an earlier run; it is not observed for now"):
         log, _ = nvcc.run("-ptx", name, "-o", "made")
         assert "not stored" in log
         assert why in log
