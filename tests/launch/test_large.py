@@ -125,7 +125,7 @@ def test_larger_cache_is_noticed_at_once(place: Any) -> None:
 #: A text, or not, with the name of its folder where one piece ends and the next begins.
 NAMED = """#!/bin/sh
 head -c 8388600 /dev/zero | tr '\\0' "$2" > "$1/out"
-echo "$1/end" >> "$1/out"
+echo " $1/end" >> "$1/out"
 head -c 100 /dev/urandom | od >> "$1/out"
 """
 
@@ -139,7 +139,7 @@ def test_name_in_a_large_output_is_replaced_or_seen(place: Any, what: str) -> No
         folder.mkdir()
         command = (script, folder, "x" if what == "text" else "\\0")
         said = place.why("--placeholder", f"BUILD={place.folder}/tmp*", *command)
-        assert ("compile with --map" in said) == (what == "binary")
+        assert ("contains the generated path {BUILD}" in said) == (what == "binary")
         text = (folder / "out").read_bytes()
         assert f"{folder}/end\n".encode() in text
         found.append(text.replace(str(folder).encode(), b""))

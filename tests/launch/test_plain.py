@@ -18,16 +18,16 @@ import pytest
 # A script for each, and what the log must say of it.
 NOT_KEPT = {
     "standard input": ("cat; random", "standard input"),
-    "changed in place": ("random >> log; random", "changed in place"),
+    "changed in place": ("random >> log; random", "modified in place"),
     "something removed": ("random; rm -f victim.txt", "removed"),
     "the time of day": ("random; date", "time of day"),
-    "a file with a time of its own": ("random made; cp -p /etc/passwd copy", "has a time"),
+    "a file with a time of its own": ("random made; cp -p /etc/passwd copy", "set its modification time"),
     "another host": (
         f"random; {sys.executable} -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))' 2>/dev/null || true",
         "connects",
     ),
     "a descriptor": ("random; echo x >&7", "descriptor"),
-    "a child that goes on": ("random; sleep 3 >/dev/null 2>&1 </dev/null &", "goes on"),
+    "a child that goes on": ("random; sleep 3 >/dev/null 2>&1 </dev/null &", "left a process running"),
 }
 
 

@@ -57,7 +57,9 @@ CAUSES = {
 }
 
 
-@pytest.mark.control("nounknown", rows=["umask", "terminal", "arguments", "placeholders", "hermetic run", "age of the record"])
+@pytest.mark.control(
+    "nounknown", rows=["umask", "terminal", "arguments", "placeholders", "hermetic run", "age of the record"]
+)
 @pytest.mark.parametrize("cause", CAUSES.values(), ids=CAUSES.keys())
 def test_log_names_the_cause(place: Any, gcc: str, cause: Cause) -> None:
     place.env["PROGRAM"] = str(conftest.PROGRAM)
