@@ -13,6 +13,7 @@ import itertools
 import logging
 import operator
 import os
+import re
 import sys
 import weakref
 from functools import partial
@@ -94,6 +95,7 @@ def take_out(what: str) -> None:
         _entry,
         _hooks,
         _ir_library,
+        _ir_text,
         _key,
         _loaded,
         _lookup,
@@ -140,6 +142,16 @@ def take_out(what: str) -> None:
         _overloads.verification = SimpleNamespace(on=False)
     elif what == "forms":
         walker._note_others = lambda self, what: None
+    elif what == "addresses that are variables":
+        _ir_library.without_addresses = lambda text: text
+    elif what == "messages":
+        _ir_text._MISSING = re.compile("(?!)")
+    elif what == "stencils":
+        _hooks.stencil = SimpleNamespace()
+    elif what == "local names":
+        _ir_text._without_local_names = lambda body: body[0]
+    elif what == "plain":
+        _seen.is_plain = lambda code, space, cells: False
     elif what == "by code":
         _ir_library.key_of = lambda library: None
     elif what == "settings of code":

@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 
 _PREFIX = "numba.dynamic.globals."
 _NAME = re.compile(rb"numba\.dynamic\.globals\.([0-9a-f]+)")
+# The whole name of one. A module may have several of one address, which llvmlite numbers.
+_SYMBOL_NAME = re.compile(rb"numba\.dynamic\.globals\.([0-9a-f]+)(?:\.\d+)?")
 # A variable in LLVM assembly: its name, and the number that it holds.
-_TEXT = re.compile(rb'^(@"?numba\.dynamic\.globals\.[0-9a-f]+"? = .*\binttoptr \(i64 )(\d+)( to )', re.MULTILINE)
+_TEXT = re.compile(
+    rb'^(@"?numba\.dynamic\.globals\.[0-9a-f]+(?:\.\d+)?"? = .*\binttoptr \(i64 )(\d+)( to )', re.MULTILINE
+)
 
 _ELF = b"\x7fELF\x02\x01"  # 64-bit, little-endian
 _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
@@ -69,7 +73,7 @@ def places_of(library: Any, walker: Walker) -> dict[int, Place]:
     found = {}
     for name in library._dynamic_globals:
         try:
-            address = int(name[len(_PREFIX) :], 16)
+            address = int(name[len(_PREFIX) :].partition(".")[0], 16)
             found[address] = places[address]
         except (ValueError, KeyError):
             raise Unkeyable("dynamic globals", "an address of something that is not a jitted function") from None
@@ -142,7 +146,7 @@ def moved(code: bytes, moves: Mapping[int, int]) -> bytes:
     sections = _sections_of(code)
     out = bytearray(code)
     for name, section, value in _symbols_of(code, sections):
-        found = _NAME.fullmatch(name)
+        found = _SYMBOL_NAME.fullmatch(name)
         if found is None or section == 0:
             continue
         if section >= min(len(sections), _RESERVED) or sections[section][1] == _NO_BITS:

@@ -24,6 +24,7 @@ from numba.core.types import misc
 from numba.np.ufunc import array_exprs, wrappers
 from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 from numba.parfors import parfor_lowering
+from numba.stencils import stencil
 
 from jitcache._fork import ForkLock
 
@@ -107,7 +108,7 @@ def _random_ids() -> Iterator[int]:
 
 
 def _name_by_number(_named: Any) -> int:
-    """Return a number for the name of an expression, a loop or a jitclass: Numba takes a hash or an address."""
+    """Return a number for a name: of an expression, a loop, a stencil, a jitclass. Numba takes a hash or an address."""
     return draw_short()
 
 
@@ -221,7 +222,7 @@ def attach() -> None:
         if _attached == len(_PLACES):
             return
         FunctionIdentity._unique_ids = _random_ids()
-        array_exprs.hash = parfor_lowering.hash = misc.id = _name_by_number
+        array_exprs.hash = parfor_lowering.hash = misc.id = stencil.id = _name_by_number
         _llvm.note(options)
         if not _attached:
             note_earlier()

@@ -28,7 +28,7 @@ from jitcache import Key
 
 from ._addresses import without_addresses
 from ._code import Unkeyable, is_quiet
-from ._ir_text import Given, given, numbers_of, renamed
+from ._ir_text import Given, given, numbers_of, renamed, shared
 from ._key import VERSIONS, settings
 from ._llvm import given as options
 from ._loaded import LoadedLibrary
@@ -188,7 +188,7 @@ def _new_identity(library: Any) -> tuple[str, tuple[str, ...]] | None:
         identity = _identity(linked)
         if identity is None:
             return None
-        name, numbers = identity
+        name, numbers = identity[0], shared(identity[1])
         known.update(numbers)
         turns = [places.setdefault(number, len(places)) for number in numbers]
         digests.append(_digest(f"{_name_of_link(name)} {turns}"))

@@ -3,6 +3,8 @@
 Numba puts numbers into names, by which it tells functions of one name apart: one that it draws for
 each function, and addresses. A number in a name says only what is the same and what is not, so it is
 replaced by its turn in the text. Numbers anywhere else, as in constants, stay as they are.
+The names of values and blocks in a function mean nothing outside it. Numba counts some of them through all
+that a process compiles, so each is replaced by its turn in the function.
 """
 
 from __future__ import annotations
@@ -40,9 +42,10 @@ def drawn() -> Iterator[int]:
     return iter(draw, None)
 
 
-# The names that code keeps: those of constants, which no other library sees, and of variables with an address, which
-# are in no code that is kept.
-_LEFT = (".bytes.", ".const.", "numba.dynamic.globals.")
+# The names of constants, which no other library sees.
+_OF_CONSTANTS = (".bytes.", ".const.")
+# The names that code keeps: those, and the names of variables with an address, which are in no code that is kept.
+_LEFT = (*_OF_CONSTANTS, "numba.dynamic.globals.")
 
 # A number that may have been drawn. Those that were are known, so others of this length stay.
 _DRAWN = re.compile(rf"(?<!\d)\d{{{DIGITS}}}(?!\d)|0x[0-9a-f]{{12}}|(?:(?<=_23)|(?<=#))[0-9a-f]{{12}}")
@@ -56,6 +59,13 @@ _NAME = re.compile(
 _ADDRESS = re.compile(
     r"numba\.dynamic\.globals\.[0-9a-f]+|0x[0-9a-f]{8,16}|(?<=\.kernel\.)\d+|\.bytes\.-?\d+|\.const\.pickle(?:data|buf)\.[0-9a-f]+"
 )
+# The message for an environment that is missing: a constant that has the name of the environment in it.
+_MISSING = re.compile(r'c"missing Environment: [^"\n]*0x[0-9a-f]{8,16}[^"\n]*"')
+# A function's definition, the label of a block in it, and anything in quotes there: names of values begin with %.
+_BODY = re.compile(r"^define .*?^}", re.MULTILINE | re.DOTALL)
+_LABEL = re.compile(r'^(?:"([^"\n]*)"|([^\s:@%;"]+)):', re.MULTILINE)
+_QUOTED = re.compile(r'([%@!c]?"[^"\n]*")')
+_NAMED_TYPE = re.compile(r"^%[^\n=]* = type ", re.MULTILINE)
 # An instruction with flags of fast arithmetic. Numba writes them in the order of a set; the order means nothing.
 _FLAG = "(?:afn|arcp|contract|fast|ninf|nnan|nsz|reassoc) "
 _FLAGS = re.compile(
@@ -115,9 +125,24 @@ def given(modules: list[str]) -> Given:
     text = _HASH.sub(r"\1", text)
     text = _FLAGS.sub(lambda m: m[1] + " ".join(sorted(m[2].split())) + " ", text)
     plain = _SHORT.sub(of_short, _HEX.sub(of_drawn, _LONG.sub(of_drawn, text)))
-    plain = _NAME.sub(of_name, plain)
+    plain = _MISSING.sub(of_name, _NAME.sub(of_name, plain))
+    if not _NAMED_TYPE.search(plain):  # types have names of the same form; Numba's have none
+        plain = _BODY.sub(_without_local_names, plain)
     found = (frozenset(n for name in form.findall(text) for n in numbers_in(name)) for form in (_DEFINED, _DECLARED))
     return Given(plain, tuple(turns), *found)
+
+
+def shared(numbers: tuple[str, ...]) -> list[str]:
+    """Return those numbers that are in names which other libraries see."""
+    return [number for number in numbers if not number.startswith(_OF_CONSTANTS)]
+
+
+def _without_local_names(body: re.Match[str]) -> str:
+    """Return a function's definition with a turn for the name of each argument, value and block."""
+    parts = _QUOTED.split(_LABEL.sub(r'%"\1\2":', body[0]))
+    turns = {name: f"%{turn}" if name[0] == "%" else name for turn, name in enumerate(dict.fromkeys(parts[1::2]))}
+    parts[1::2] = map(turns.__getitem__, parts[1::2])
+    return "".join(parts)
 
 
 def renamed(data: bytes, old: tuple[str, ...], new: tuple[str, ...]) -> bytes:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ._walk import Walker
 
 #: The version of the stored format: it changes whenever a reader has to know of a change.
-FORMAT = 11
+FORMAT = 12
 
 # Settings on which no compiled code depends. All others count, including those of future versions.
 _IRRELEVANT = re.compile(

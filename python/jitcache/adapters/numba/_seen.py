@@ -21,6 +21,7 @@ from jitcache._module_files import has_file
 from ._code import Unkeyable, code_of, versioned_class, versioned_module
 from ._key import state_of
 from ._others import is_of_numba
+from ._plain import is_plain
 from ._registered import registrations
 from ._walk import Walker
 
@@ -122,7 +123,8 @@ class Seen:
             is_numba_s = module is not None and module.__dict__ is space and versioned_module(module)  # a dataclass's
             if is_numba_s or is_of_numba(frame):
                 return
-        self.run_others(f"{name}.{code.co_name}")
+        if not is_plain(code, space, frame.f_locals):
+            self.run_others(f"{name}.{code.co_name}")
 
     def note_state(self, function: pytypes.FunctionType, state: bytes | None) -> None:
         """Note the state in which a function was compiled or loaded."""
