@@ -44,6 +44,7 @@ const (
 	keepsAdded         = true // noadded: files to which known programs would add count as absent
 	keepsHashed        = true // nohashed: what CUDA's compilers make is one of its folder
 	keepsAdders        = true // noadders: what stands where ar puts a library counts
+	looksFirst         = true // nolookers: what stands where nvcc puts an output counts only if nvcc or a shell looked at it
 	keepsStood         = true // nostood: what was read and then written over counts by its content
 	keepsPlacements    = true // noplacement: whether a command writes into what stands, or replaces it, counts
 	seesCompilers      = true // nocompilers: a .pyc that is made for others counts as an output

@@ -47,6 +47,7 @@ var (
 	keepsAdded         = !control.Is("noadded")
 	keepsHashed        = !control.Is("nohashed")
 	keepsAdders        = !control.Is("noadders")
+	looksFirst         = !control.Is("nolookers")
 	keepsStood         = !control.Is("nostood")
 	keepsPlacements    = !control.Is("noplacement")
 	seesCompilers      = !control.Is("nocompilers")

@@ -34,7 +34,7 @@ type Output struct {
 
 // placements notes how the command put files in place. GNU's linkers and assembler look at what
 // stands there, and remove it unless it is empty. Other known programs that empty a file do so whatever
-// is in it. For unknown ones it counts what stood there.
+// is in it. For unknown ones it counts what stood there (haveToLook).
 func (t *taker) placements() {
 	t.run.Outputs = map[string]Output{}
 	if !keepsPlacements {

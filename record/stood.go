@@ -32,7 +32,7 @@ func (t *taker) replaced(n *observe.Name) error {
 			t.absent[path] = true
 		}
 	}
-	if !t.run.InPlace || !t.known.unknown {
+	if !t.run.InPlace || !t.known.unknown || t.known.haveToLook() && n.Programs&^t.known.known == 0 {
 		return nil
 	}
 	// An unknown program may behave differently where its output exists already. The old
@@ -45,6 +45,13 @@ func (t *taker) replaced(n *observe.Name) error {
 		t.stood(path, n.Mode)
 	}
 	return t.permitted(n, false)
+}
+
+// haveToLook reports whether what stands where an output goes can matter only to programs that have looked at it. Shells
+// and CUDA's compilers empty a file that stands or make one; a shell that is to leave files alone (noclobber) looks first. Other
+// unknown programs may link, rename or open what must not be there, and see how that ends.
+func (p *programs) haveToLook() bool {
+	return looksFirst && p.all&^(p.known|p.shells|p.starters&p.dateless) == 0
 }
 
 // stood notes what stood at a path that the command writes: nothing, or something of a
@@ -66,7 +73,7 @@ func (t *taker) places() {
 	for i := range t.run.Report.Files {
 		f := &t.run.Report.Files[i]
 		// gcc adds to the file of -fopt-info. A file that is only opened if it stands counts too.
-		if adds := f.How&observe.Added != 0 && keepsAdded; !t.known.unknown && !adds && f.Asked != observe.Unasked {
+		if adds := f.How&observe.Added != 0 && keepsAdded; (!t.known.unknown || t.known.haveToLook()) && !adds && f.Asked != observe.Unasked {
 			continue
 		}
 		mode := uint32(0)

@@ -84,6 +84,34 @@ def test_second_run_starts_no_compiler_and_an_edit_does(place: Any, nvcc: Nvcc, 
     assert place.read("made") != kept
 
 
+@pytest.mark.control("nolookers", rows=["-c", "-cubin"])
+@pytest.mark.parametrize("words", [["-c"], ["-cubin"]], ids="".join)
+def test_what_stands_where_the_output_goes_does_not_count(place: Any, nvcc: Nvcc, words: list[str]) -> None:
+    """Nothing, the output itself, or anything. nvcc starts shells, and none of them looks at it."""
+    words = [*words, "a.cu", "-o", "made"]
+    assert nvcc.run(*words)[1]
+    kept = place.read("made")
+    for stands in (kept, b"", b"another\n" * 5000):
+        (place.folder / "made").write_bytes(stands)
+        assert nvcc.run(*words) == ("", False)
+        assert place.read("made") == kept
+
+
+def test_shell_that_looks_at_what_stands_counts_it(place: Any, nvcc: Nvcc) -> None:
+    """It stands in for nvcc's host compiler, so it is the only program that is not known beside nvcc's."""
+    script = place.tool("looks", '#!/bin/sh\n[ -e made ] && set -- "$@" -DSTANDS\nexec gcc "$@"\n')
+    place.write(b_cu="#ifdef STANDS\nint stands;\n#endif\nint other;\n")
+    words = [f"-ccbin={script}", "-c", "b.cu", "-o", "made"]
+    sizes = []
+    for stands in (False, True, False, True):
+        (place.folder / "made").unlink(missing_ok=True)
+        if stands:
+            (place.folder / "made").write_text("stands\n")
+        nvcc.run(*words)
+        sizes.append(b"stands" in place.read("made"))
+    assert sizes == [False, True, False, True]
+
+
 @pytest.mark.control("nolease")
 def test_of_four_processes_that_ask_at_once_one_compiles(place: Any, nvcc: Nvcc) -> None:
     """A compile opens each of CUDA's compilers so many times."""

@@ -36,6 +36,11 @@ ROWS = {
     "clang -c": "clang -c a.c -o out",
     "clang -S": "clang -S a.c -o out",
     "clang -MF": "clang -MD -MF out -c a.c -o a.o",
+    "shell alone": "sh -c 'read -r x < a.c; echo \"$x\" > out'",
+    "script that appends": "sh -c 'read -r x < a.c; echo \"$x\" >> out'",
+    "script that may write over nothing": "sh -c 'set -C; read -r x < a.c; echo \"$x\" > out'",
+    "script of bash that may write over nothing": "bash -c 'set -C; read -r x < a.c; echo \"$x\" > out'",
+    "script that looks": "sh -c 'read -r x < a.c; [ -s out ] && x=more; echo \"$x\" > out'",
     "script that writes": "sh -c 'cat a.c > out'",
     "script that makes anew": "sh -c 'rm -f out; cat a.c > out'",
     "script that renames": "sh -c 'cat a.c > t; mv t out'",
@@ -100,6 +105,7 @@ def test_replay_does_to_what_stands_there_what_the_command_does(place: Any, row:
                 assert look(place, state, mode, lambda: place.run(*words)) == want, (first, state, mode)
 
 
+@pytest.mark.control("nolookers", rows=["shell alone"])
 @pytest.mark.parametrize("row", [row for row in ROWS if not row.startswith("script")])
 def test_states_that_a_known_command_does_not_tell_apart_are_one_result(place: Any, row: str) -> None:
     """The witness is the kernel: nobody opens the program."""
