@@ -43,6 +43,12 @@ static int below_own(const char *path)
 	return 0;
 }
 
+/* ends_in_link reports whether the last part of a path may be a link: else jo_real knows where it leads. */
+static int ends_in_link(const char *path)
+{
+	return strchr("/.", path[strlen(path) - 1]) != NULL || jo_real_type(path, 0) == S_IFLNK;
+}
+
 /* own reports whether the tree itself has made what is at a path, or has removed what was
  * there, whichever links lead there. follow: if a link is at the end, its target counts too. */
 static int own(const char *path, int exists, int follow)
@@ -56,7 +62,8 @@ static int own(const char *path, int exists, int follow)
 		return 1;
 	if (may && real == NULL && !exists && below_own(path))
 		return 1;
-	return exists && follow && jo_real_end(path, 0, end) && (jo_written_in(end) & (JO_CREATED | JO_REPLACED)) != 0;
+	return exists && follow && ends_in_link(path) && jo_real_end(path, 0, end) &&
+	       (jo_written_in(end) & (JO_CREATED | JO_REPLACED)) != 0;
 }
 
 int jo_look_own(const char *path, int follow)
