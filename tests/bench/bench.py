@@ -28,6 +28,7 @@ import machine
 import plot
 import report
 import rows_bundles
+import rows_configure
 import rows_cuda
 import rows_cuda_core
 import rows_cute
@@ -88,6 +89,11 @@ ROWS = [
     Row("launch_hit", "Launchers: an object that is known, a process each", rows_launch.launch_hit),
     Row(
         "launch_first", "Launchers: an object that nobody has made yet, a process each", rows_launch_first.launch_first
+    ),
+    Row(
+        "launch_configure",
+        "Launchers: ./configure of a small package, first and again, processor time",
+        rows_configure.launch_configure,
     ),
     Row("launch_memory", "Launchers: an object of 400 MB, memory", rows_launch_first.launch_memory),
     Row(

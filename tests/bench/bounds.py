@@ -183,6 +183,8 @@ BOUNDS = [
     Bound("launch_first_stl", "jitcache run g++ -c, five headers of the STL, new: to g++ alone", "launch_first", "stl", "jitcache_time", "compiler_time", 1.15),
     Bound("nvcc_hit", "jitcache run nvcc -c, a small kernel that is known: ccache's to ours", "nvcc_hit", "object", "jitcache", "ccache", 5, "faster"),
     Bound("nvcc_first", "jitcache run nvcc -c, a small kernel that is new: to nvcc alone", "nvcc_first", "object", "jitcache_time", "nvcc_time", 1.15),
+    Bound("launch_configure_first", "./configure of a small package with CC='jitcache run gcc', new: processor time, to gcc", "launch_configure", "small", "jitcache_first", "compiler_first", 1.6),
+    Bound("launch_configure_again", "the same, known", "launch_configure", "small", "jitcache_again", "compiler_first", 0.5),
     Bound("launch_memory_new", "jitcache run as, an object of 400 MB that is new: memory beyond that of as", "launch_memory", "400m", "jitcache_new_more", "", 64, "value", "MB"),
     Bound("launch_memory_known", "the same object, known", "launch_memory", "400m", "jitcache_known_more", "", 64, "value", "MB"),
     Bound("first_c", "C: first build of a small file, observed: how much more than gcc", "first_compile", "c", "with_more", "", 40_000, "value", "us"),
