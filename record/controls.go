@@ -66,5 +66,6 @@ const (
 	seesEmbeds         = true // noembeds: for a source that may embed a precompiled header this counts by its bytes
 	showsTimes         = true // nohermetic: times of files do not count for a command that was shown one time for all
 	tellsPaths         = true // nobegin: the path of a place is not marked in the middle of another path
+	seesRestamped      = true // norestamped: a file that is read has the stamp that the command saw
 	passesStrict       = true // nostrict: a strict command is given only what compilers and build systems obey
 )

@@ -69,5 +69,6 @@ var (
 	seesEmbeds         = !control.Is("noembeds")
 	showsTimes         = !control.Is("nohermetic")
 	tellsPaths         = !control.Is("nobegin")
+	seesRestamped      = !control.Is("norestamped")
 	passesStrict       = !control.Is("nostrict")
 )

@@ -4,6 +4,7 @@ package record
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,7 +65,17 @@ func (d *digests) of(path string, was *Stamp) (key.Digest, Stamp, error) {
 			return key.Digest(data), *was, nil
 		}
 	}
-	digest, stamp, err := d.read(path, was)
+	var digest key.Digest
+	var stamp Stamp
+	var err error
+	if was.Size < large {
+		d.last = readAsStamped(path, was)
+	}
+	if d.last != nil {
+		digest, stamp = key.Sum(d.last), *was
+	} else {
+		digest, stamp, err = contentOf(path) // it may be large
+	}
 	if err == nil && stamp.Same(was) && stamp.Proves() {
 		remember(stamp, digest)
 		if note != nil {
@@ -72,26 +83,6 @@ func (d *digests) of(path string, was *Stamp) (key.Digest, Stamp, error) {
 		}
 	}
 	return digest, stamp, err
-}
-
-// read reads a file that may be large.
-func (d *digests) read(path string, was *Stamp) (digest key.Digest, stamp Stamp, err error) {
-	if was.Size >= large {
-		return contentOf(path)
-	}
-	data, n := make([]byte, was.Size+1), 0
-	err = steady(path, func(f *os.File) (err error) {
-		n, err = io.ReadFull(f, data)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil
-		}
-		return errGrown
-	}, &stamp)
-	if err == errGrown {
-		return contentOf(path)
-	}
-	d.last = data[:n]
-	return key.Sum(d.last), stamp, err
 }
 
 // noteOf is the key of a note about a file with a stamp.
@@ -152,10 +143,7 @@ func steady(path string, read func(*os.File) error, stamp *Stamp) error {
 	return fmt.Errorf("%s: changes while it is read", path)
 }
 
-var (
-	errMoved = fmt.Errorf("changed while it was read")
-	errGrown = fmt.Errorf("is larger than it was")
-)
+var errMoved = errors.New("changed while it was read")
 
 func between(f *os.File, before *status, read func(*os.File) error) (Stamp, error) {
 	if err := before.Of(f); err != nil {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
-	"os"
 	"path/filepath"
 )
 
@@ -29,12 +28,13 @@ const (
 // importsOf returns the libraries that a program or a library names, without folders. It
 // returns none for any other file.
 func importsOf(path string) []string {
-	f, err := os.Open(path)
+	f, err := openRaw(path)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	return imports(f)
+	names := imports(f)
+	f.close()
+	return names
 }
 
 func imports(r io.ReaderAt) []string {
@@ -93,13 +93,13 @@ func segmentsOf(r io.ReaderAt) []segment {
 	if size < segmentHead || count > mostSegment {
 		return nil
 	}
+	table := make([]byte, size*count)
+	if _, err := r.ReadAt(table, offset); err != nil {
+		return nil
+	}
 	var all []segment
-	for i := range count {
-		var p [segmentHead]byte
-		if _, err := r.ReadAt(p[:], offset+i*size); err != nil {
-			return nil
-		}
-		all = append(all, segment{le.Uint32(p[:]), le.Uint64(p[8:]), le.Uint64(p[16:]), le.Uint64(p[32:])})
+	for ; len(table) > 0; table = table[size:] {
+		all = append(all, segment{le.Uint32(table), le.Uint64(table[8:]), le.Uint64(table[16:]), le.Uint64(table[32:])})
 	}
 	return all
 }

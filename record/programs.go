@@ -3,12 +3,9 @@
 package record
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"jitcache/observe"
 )
@@ -219,14 +216,14 @@ const headSize = 64
 
 // headOf returns the first bytes of a file, none if it cannot be read.
 func headOf(path string) []byte {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	f, err := openRaw(path)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
 	head := make([]byte, headSize)
-	n, _ := f.Read(head)
-	return head[:max(n, 0)]
+	n, _ := f.ReadAt(head, 0)
+	f.close()
+	return head[:n]
 }
 
 // Shells run scripts, which may obey anything; they use the clock and the terminal for

@@ -92,6 +92,7 @@ type taker struct {
 	needed  map[string]bool   // the names of libraries that known programs, or their libraries, name
 	made    map[string]bool   // files that the command wrote, by their paths without links
 	reals   map[string]string // folders to their paths without links, "" for absent ones
+	lookup  status            // of the last part of such a path
 	beside  bool              // a path through the private folder led out of it
 	zone    uint64            // programs that have turned a time into a date
 	// Files that the command wrote, by their paths without links: what stood there was read before; or

@@ -54,13 +54,32 @@ func (t *taker) outside(path string) (string, error) {
 	return found, nil
 }
 
-// real returns a path without links, "" if nothing is there.
+// real returns a path without links, "" if nothing is there. It asks about each folder on the way once:
+// the names of a run are in few folders.
 func (t *taker) real(path string) string {
 	real, known := t.reals[path]
 	if !known {
-		real, _ = filepath.EvalSymlinks(path)
+		real = t.follow(path)
 		t.reals[path] = real
 	}
+	return real
+}
+
+func (t *taker) follow(path string) string {
+	if filepath.IsAbs(path) && path != "/" && filepath.Clean(path) == path {
+		folder, name := split(path)
+		if folder = t.real(folder); folder == "" {
+			return ""
+		}
+		path = join(folder, name)
+		if t.lookup.At(ended(path), unix.AT_SYMLINK_NOFOLLOW) != 0 {
+			return ""
+		}
+		if t.lookup.Kind() != unix.S_IFLNK {
+			return path
+		}
+	}
+	real, _ := filepath.EvalSymlinks(path)
 	return real
 }
 

@@ -104,11 +104,15 @@ func (s *Status) At(path []byte, flags int) syscall.Errno {
 
 // Of asks about an open file.
 func (s *Status) Of(f *os.File) error {
-	fd := int(f.Fd())
-	if errno := s.ask(fd, []byte{0}, unix.AT_EMPTY_PATH, nil); errno != 0 {
+	if errno := s.OfDescriptor(int(f.Fd())); errno != 0 {
 		return &os.PathError{Op: "stat", Path: f.Name(), Err: errno}
 	}
 	return nil
+}
+
+// OfDescriptor asks about the open file that a descriptor stands for.
+func (s *Status) OfDescriptor(fd int) syscall.Errno {
+	return s.ask(fd, []byte{0}, unix.AT_EMPTY_PATH, nil)
 }
 
 // ask calls statx, and finds out by path, or by fd if path is nil, how far the stamp can
