@@ -42,7 +42,7 @@ def clocks() -> Count:
 
 
 def soak() -> Count:
-    """A fleet of 200 machines, and a helper killed at 200 moments; prints their figures.
+    """Fleets of 200 machines and of 300 processes, and a helper killed at 200 moments; prints their figures.
 
     The build has no budget, because 200 processes on two processors would spend it while they wait for a processor.
     """
@@ -54,6 +54,13 @@ def soak() -> Count:
     count = total(
         [
             pytest(area, sys.executable, "-s", "tests/python/test_fleet.py", env=environment(FLEET="200", **library)),
+            pytest(
+                area,
+                sys.executable,
+                "-s",
+                f"{FOLDER}/test_fleet_processes.py",
+                env=environment(FLEET_PROCESSES="300", **library),
+            ),
             pytest(area, sys.executable, "-s", f"{FOLDER}/test_helper_killed.py", env=environment(KILLS="200")),
         ]
     )
