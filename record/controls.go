@@ -56,6 +56,7 @@ const (
 	keepsMacros        = true // nomacros: modification times count for macros that are loaded into rustc
 	keepsMakes         = true // nomakes: a make is known only if gcc's lto-wrapper runs it, and so is what that starts
 	withholdsNumerical = true // nonumerical: a build is not given the variables of running numerical libraries
+	withholdsSession   = true // nosession: a command is not given what only names its terminal or session
 	withholdsNamed     = true // nowithheld: a command is not given what its caller withholds
 	locksSets          = true // nosetlock: those who file lists at once take turns
 	asksQuestions      = true // noquestions: lists of a full set move below the questions that tell them apart

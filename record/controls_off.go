@@ -59,6 +59,7 @@ var (
 	keepsMacros        = !control.Is("nomacros")
 	keepsMakes         = !control.Is("nomakes")
 	withholdsNumerical = !control.Is("nonumerical")
+	withholdsSession   = !control.Is("nosession")
 	withholdsNamed     = !control.Is("nowithheld")
 	locksSets          = !control.Is("nosetlock")
 	asksQuestions      = !control.Is("noquestions")

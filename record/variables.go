@@ -71,11 +71,14 @@ var ofTerminals = []string{
 // started from, and nothing that a program could work with. A command that is run
 // in its own right, and may obey anything, is not given these; the others it may
 // need: a terminal's type, an agent's socket, what make hands to make, a job's
-// processors.
+// processors, the folder of sockets XDG_RUNTIME_DIR. By the manuals of systemd (systemd.exec, pam_systemd), OpenSSH, tmux,
+// screen, xinit, the startup notification and activation of freedesktop.org, and the terminals that are named.
 var session = []string{
 	"SHLVL", "OLDPWD", "_", "WINDOWID", "TMUX_PANE", "STY", "TERM_SESSION_ID", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY",
 	"XDG_SESSION_*", "XDG_VTNR", "XDG_SEAT", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID",
-	"PYTEST_CURRENT_TEST",
+	"PYTEST_CURRENT_TEST", "WINDOWPATH", "DESKTOP_STARTUP_ID", "XDG_ACTIVATION_TOKEN",
+	"GNOME_TERMINAL_SCREEN", "KONSOLE_DBUS_*", "SHELL_SESSION_ID", "KITTY_WINDOW_ID", "KITTY_PID", "WEZTERM_PANE",
+	"ITERM_SESSION_ID", "ALACRITTY_WINDOW_ID", "WT_SESSION", "TILIX_ID", "TERMINATOR_UUID",
 }
 
 // jitcache's own say how results are kept, and not what they are.
@@ -84,7 +87,7 @@ const ofJitcache = "JITCACHE*"
 // WithholdSession returns an environment without the variables that only name a
 // session.
 func WithholdSession(env []string) []string {
-	return chosen(env, func(name string) bool { return !wildcard.MatchesAny(name, session) })
+	return chosen(env, func(name string) bool { return !wildcard.MatchesAny(name, session) || !withholdsSession })
 }
 
 // jobserver are words of variables of make's that say where its tokens are, or how

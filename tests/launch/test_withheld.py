@@ -52,6 +52,35 @@ def test_flag_does_what_the_variable_does(shows: Any) -> None:
     assert len(seen[0]) == 1 and seen[0] == seen[1]
 
 
+@pytest.mark.control("nosession", rows=["XDG_SESSION_ID", "WINDOWID"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "XDG_SESSION_ID",
+        "WINDOWID",
+        "SSH_CONNECTION",
+        "TERM_SESSION_ID",
+        "INVOCATION_ID",
+        "JOURNAL_STREAM",
+        "KITTY_WINDOW_ID",
+    ],
+)
+def test_name_of_a_session_is_not_given_and_does_not_count(place: Any, name: str) -> None:
+    place.tool("shows", f'#!/bin/sh\necho "${{{name}-unset}}"\nrandom\n')
+    seen = [place.run("shows", env={name: n}).stdout for n in ("1", "2")]
+    assert seen[0] == seen[1]
+    assert seen[0].startswith(b"unset\n")
+
+
+@pytest.mark.parametrize("name", ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK"])
+def test_what_a_command_may_work_with_counts_but_not_for_compilers(place: Any, gcc: str, name: str) -> None:
+    place.tool("shows", f'#!/bin/sh\necho "${name}"\nrandom\n')
+    assert [place.run("shows", env={name: n}).stdout[:1] for n in ("1", "2")] == [b"1", b"2"]
+    place.write(a_c="int f(void) { return 1; }\n")
+    said = [place.run("--json", gcc, "-c", "a.c", env={name: n}).stderr for n in ("1", "2")]
+    assert b'"hit"' in said[1], said
+
+
 def test_without_it_all_are_given_and_count(shows: Any) -> None:
     seen = [lines(shows, LAB_RUN=n) for n in ("1", "2", "2")]
     assert [line[0] for line in seen] == ["LAB_RUN=1", "LAB_RUN=2", "LAB_RUN=2"]
