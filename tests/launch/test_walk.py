@@ -263,7 +263,9 @@ class Walk(Launched):
             path.write_text("another\n")
         elif what == "a link":
             path.symlink_to(self.random.choice(["nowhere", "elsewhere"]))
-            (path.parent / "elsewhere").write_text("elsewhere\n")
+            if path.name != "elsewhere":  # which may be a link to itself by now
+                remove(path.parent / "elsewhere")
+                (path.parent / "elsewhere").write_text("elsewhere\n")
         elif what == "a folder":
             path.mkdir()
         return "output", what
