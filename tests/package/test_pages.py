@@ -14,7 +14,7 @@ PAGES = [
 
 #: Other pages: of concepts, of the project, of what goes around a compile.
 OTHERS = {
-    "adding", "bench", "coming", "concepts", "debugging", "format", "glossary", "install", "mpi", "observation", "programs", "reliability", "remote",
+    "adding", "bench", "coming", "concepts", "debugging", "everyday", "format", "glossary", "install", "mpi", "observation", "programs", "reliability", "remote",
     "sharing", "stability", "start", "troubleshooting",
 }  # fmt: skip
 
