@@ -31,8 +31,8 @@ func jcgo_start(f *C.jc_front) C.int32_t {
 	return C.JITCACHE_OK
 }
 
-// settings reads the block that options.c packs.
-func settings(p *C.char, n C.size_t) (options, env map[string]string) {
+// unpackSettings reads the block that options.c packs.
+func unpackSettings(p *C.char, n C.size_t) (options, env map[string]string) {
 	fields := strings.Split(string(unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n))), "\x00")
 	options, env = map[string]string{}, map[string]string{}
 	into := options
@@ -49,7 +49,7 @@ func settings(p *C.char, n C.size_t) (options, env map[string]string) {
 //export jcgo_open
 func jcgo_open(p *C.char, n C.size_t, m *C.jc_memory, opened *C.jc_opened, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
-		options, env := settings(p, n)
+		options, env := unpackSettings(p, n)
 		c, err := core.Open(core.Options{
 			Values: options,
 			Env:    func(name string) string { return env[name] },
@@ -78,7 +78,7 @@ func jcgo_open(p *C.char, n C.size_t, m *C.jc_memory, opened *C.jc_opened, out *
 func jcgo_close(p unsafe.Pointer) C.int32_t {
 	return guard(nil, func() C.int32_t {
 		cacheOf(p).Close()
-		forget(p)
+		forgetObject(p)
 		return C.JITCACHE_OK
 	})
 }
@@ -126,7 +126,7 @@ func bytesOf(p *C.uint8_t, n C.size_t) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n))
 }
 
-func text(p *C.char) string {
+func goText(p *C.char) string {
 	if p == nil {
 		return ""
 	}
@@ -176,7 +176,7 @@ func jcgo_get_into(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, file *C.jc_f
 //export jcgo_put
 func jcgo_put(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, data *C.uint8_t, size C.size_t, attributes *C.char, flags C.uint32_t, took C.int64_t, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
-		attrs := text(attributes)
+		attrs := goText(attributes)
 		if err := core.CheckAttributes(attrs); err != nil {
 			return fail(out, C.JITCACHE_ERR_ATTRIBUTES, err)
 		}
@@ -208,8 +208,8 @@ func jcgo_acquire(p unsafe.Pointer, sealed *C.uint8_t, n C.size_t, timeoutMs C.i
 func jcgo_commit(p unsafe.Pointer, data *C.uint8_t, size C.size_t, attributes *C.char, want C.int32_t, out **C.jc_blob, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
 		l := leaseOf(p)
-		defer forget(p)
-		attrs := text(attributes)
+		defer forgetObject(p)
+		attrs := goText(attributes)
 		if err := core.CheckAttributes(attrs); err != nil {
 			l.Release()
 			return fail(o, C.JITCACHE_ERR_ATTRIBUTES, err)
@@ -226,7 +226,7 @@ func jcgo_commit(p unsafe.Pointer, data *C.uint8_t, size C.size_t, attributes *C
 func jcgo_release(p unsafe.Pointer) C.int32_t {
 	return guard(nil, func() C.int32_t {
 		leaseOf(p).Release()
-		forget(p)
+		forgetObject(p)
 		return C.JITCACHE_OK
 	})
 }
@@ -266,7 +266,7 @@ func jcgo_used(p unsafe.Pointer, sealed *C.uint8_t, n C.uint64_t) C.int32_t {
 //export jcgo_missed
 func jcgo_missed(p unsafe.Pointer, kind *C.char, why C.int32_t, n C.uint64_t) C.int32_t {
 	return guard(nil, func() C.int32_t {
-		cacheOf(p).Missed([]byte(text(kind)), store.Reason(why), uint64(n))
+		cacheOf(p).Missed([]byte(goText(kind)), store.Reason(why), uint64(n))
 		return C.JITCACHE_OK
 	})
 }
@@ -275,19 +275,19 @@ func jcgo_missed(p unsafe.Pointer, kind *C.char, why C.int32_t, n C.uint64_t) C.
 func jcgo_trim(p unsafe.Pointer, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
 		_, err := cacheOf(p).Trim(context.Background(), nil)
-		return done(out, err)
+		return statusOf(out, err)
 	})
 }
 
 //export jcgo_clear
 func jcgo_clear(p unsafe.Pointer, kind *C.char, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
-		_, err := cacheOf(p).Clear(context.Background(), text(kind), nil)
-		return done(out, err)
+		_, err := cacheOf(p).Clear(context.Background(), goText(kind), nil)
+		return statusOf(out, err)
 	})
 }
 
-func done(out *C.jc_out, err error) C.int32_t {
+func statusOf(out *C.jc_out, err error) C.int32_t {
 	if err != nil {
 		return fail(out, C.JITCACHE_ERR_MAINTENANCE, err)
 	}
@@ -299,7 +299,7 @@ func jcgo_verify(p unsafe.Pointer, report **C.jc_blob, out *C.jc_out) C.int32_t 
 	return guard(out, func() C.int32_t {
 		r, err := cacheOf(p).Verify(context.Background(), false, nil)
 		if err != nil {
-			return done(out, err)
+			return statusOf(out, err)
 		}
 		return asJSON(core.NewReport(r), report, out)
 	})
@@ -310,7 +310,7 @@ func jcgo_count(p unsafe.Pointer, entries *C.uint64_t, out *C.jc_out) C.int32_t 
 	return guard(out, func() C.int32_t {
 		n, err := cacheOf(p).Len()
 		*entries = C.uint64_t(n)
-		return done(out, err)
+		return statusOf(out, err)
 	})
 }
 
@@ -332,7 +332,7 @@ func jcgo_keys(p unsafe.Pointer, part C.int32_t, keys **C.jc_blob, out *C.jc_out
 //export jcgo_describe
 func jcgo_describe(p unsafe.Pointer, id *C.uint8_t, kind *C.char, report **C.jc_blob, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
-		listed, ok := cacheOf(p).Describe((*key.ID)(unsafe.Pointer(id)), text(kind))
+		listed, ok := cacheOf(p).Describe((*key.ID)(unsafe.Pointer(id)), goText(kind))
 		if !ok {
 			return C.JITCACHE_MISS
 		}
@@ -376,7 +376,7 @@ func jcgo_pin(p unsafe.Pointer, b *C.jc_blob, tempdir *C.char, pin *C.jc_pin, ou
 		if p != nil {
 			s, _ = cacheOf(p).Store()
 		}
-		made, err := store.NewPin(s, text(tempdir), blob.From(unsafe.Pointer(b)))
+		made, err := store.NewPin(s, goText(tempdir), blob.From(unsafe.Pointer(b)))
 		if err != nil {
 			return fail(out, C.JITCACHE_ERR_PATH, err)
 		}
@@ -389,7 +389,7 @@ func jcgo_pin(p unsafe.Pointer, b *C.jc_blob, tempdir *C.char, pin *C.jc_pin, ou
 //export jcgo_key_input
 func jcgo_key_input(tag C.int32_t, path *C.char, value **C.uint8_t, nvalue *C.size_t, input **C.uint8_t, ninput *C.size_t, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
-		v, in, err := key.ReadInput(key.Tag(tag), text(path))
+		v, in, err := key.ReadInput(key.Tag(tag), goText(path))
 		if err != nil {
 			return fail(out, C.JITCACHE_ERR_INPUT, err)
 		}
@@ -413,7 +413,7 @@ func toC(b []byte) (*C.uint8_t, C.size_t) { return (*C.uint8_t)(C.CBytes(b)), C.
 //export jcgo_key_seal
 func jcgo_key_seal(packed *C.uint8_t, npacked C.size_t, inputs *C.uint8_t, ninputs C.size_t, name, kind *C.char, sealed **C.uint8_t, nsealed *C.size_t, out *C.jc_out) C.int32_t {
 	return guard(out, func() C.int32_t {
-		k, err := seal(bytesOf(packed, npacked), bytesOf(inputs, ninputs), text(name), text(kind))
+		k, err := seal(bytesOf(packed, npacked), bytesOf(inputs, ninputs), goText(name), goText(kind))
 		if err != nil {
 			return fail(out, C.JITCACHE_ERR_KEY, err)
 		}

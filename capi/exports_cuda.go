@@ -91,7 +91,7 @@ func jcgo_cuda_start(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C
 		want := command.Want{Timeout: milliseconds(timeout), Holding: flags&C.JC_HOLDING != 0}
 		if lease != nil {
 			want.Lease = leaseOf(lease)
-			forget(lease)
+			forgetObject(lease)
 		}
 		var c *core.Cache
 		if p != nil {
@@ -142,7 +142,7 @@ func jcgo_cuda_unload(p unsafe.Pointer) C.int32_t {
 	return guard(nil, func() C.int32_t {
 		// The driver's error is ignored: the handle is gone either way.
 		moduleOf(p).Release()
-		forget(p)
+		forgetObject(p)
 		return C.JITCACHE_OK
 	})
 }
@@ -150,7 +150,7 @@ func jcgo_cuda_unload(p unsafe.Pointer) C.int32_t {
 //export jcgo_cuda_function
 func jcgo_cuda_function(p unsafe.Pointer, name *C.char, function *unsafe.Pointer, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		f, err := moduleOf(p).Function(text(name))
+		f, err := moduleOf(p).Function(goText(name))
 		if err != nil {
 			return cudaFail(o, err)
 		}
@@ -162,11 +162,11 @@ func jcgo_cuda_function(p unsafe.Pointer, name *C.char, function *unsafe.Pointer
 //export jcgo_cuda_text
 func jcgo_cuda_text(attributes, expression *C.char, out **C.char, o *C.jc_out) C.int32_t {
 	return guard(o, func() C.int32_t {
-		about := cuda.ParseAttributes(text(attributes))
+		about := cuda.ParseAttributes(goText(attributes))
 		found := about.Log
 		if expression != nil {
 			var ok bool
-			if found, ok = about.Lowered[text(expression)]; !ok {
+			if found, ok = about.Lowered[goText(expression)]; !ok {
 				return because(o, C.JITCACHE_MISS, store.Absent)
 			}
 		}

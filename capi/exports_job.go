@@ -29,8 +29,8 @@ func keepJob(j *job) unsafe.Pointer { return keepObject(j) }
 
 func jobOf(p unsafe.Pointer) *job { return objectOf(p).(*job) }
 
-// variables returns the environment that C has packed.
-func variables(p *C.uint8_t, n C.size_t) []string {
+// unpackVariables returns the environment that C has packed.
+func unpackVariables(p *C.uint8_t, n C.size_t) []string {
 	var env []string
 	for all := bytesOf(p, n); len(all) > 0; {
 		end := bytes.IndexByte(all, 0)
@@ -70,7 +70,7 @@ func jcgo_job_step(p unsafe.Pointer, out **C.jc_blob, hit *C.int32_t, log **C.ch
 func jcgo_job_end(p unsafe.Pointer) C.int32_t {
 	return guard(nil, func() C.int32_t {
 		jobOf(p).Close()
-		forget(p)
+		forgetObject(p)
 		return C.JITCACHE_OK
 	})
 }

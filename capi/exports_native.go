@@ -33,7 +33,7 @@ func newJob(p unsafe.Pointer, parts *C.jc_parts, env *C.uint8_t, nenv C.size_t, 
 	if p != nil {
 		c = cacheOf(p)
 	}
-	return command.New(c, s, variables(env, nenv), want)
+	return command.New(c, s, unpackVariables(env, nenv), want)
 }
 
 //export jcgo_native_lookup

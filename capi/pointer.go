@@ -33,7 +33,7 @@ func cacheOf(p unsafe.Pointer) *core.Cache {
 	return c.(*core.Cache)
 }
 
-func forget(p unsafe.Pointer) {
+func forgetObject(p unsafe.Pointer) {
 	caches.Delete(p)
 	pointer.Unref(p)
 }

@@ -17,14 +17,14 @@ type words struct {
 	at       []int            // the index of each command's name in the arguments, without the root
 }
 
-// read finds the commands that arguments name. It stops at "--", and at the first word
+// readWords finds the commands that arguments name. It stops at "--", and at the first word
 // that is not a command.
-func read(root *ffcli.Command, args []string) words {
+func readWords(root *ffcli.Command, args []string) words {
 	w := words{commands: []*ffcli.Command{root}}
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		switch arg, last := args[i], w.last(); {
 		case isFlag(arg):
-			if f, _ := w.find(flagName(arg)); takesNext(f, arg) {
+			if f, _ := w.findFlag(flagName(arg)); takesNext(f, arg) {
 				i++
 			}
 		default:
@@ -43,10 +43,10 @@ func (w words) last() *ffcli.Command { return w.commands[len(w.commands)-1] }
 // goes reports whether the first command below the root has this name.
 func (w words) goes(name string) bool { return len(w.commands) > 1 && w.commands[1].Name == name }
 
-// find returns a flag, and the index of the last command that has it. A flag may come
+// findFlag returns a flag, and the index of the last command that has it. A flag may come
 // before the name of its command. So if no named command has it, find looks at the
 // commands that may follow, and returns -1 for the command. If none has it, f is nil.
-func (w words) find(name string) (f *flag.Flag, command int) {
+func (w words) findFlag(name string) (f *flag.Flag, command int) {
 	for i := len(w.commands) - 1; i >= 0; i-- {
 		if f := w.commands[i].FlagSet.Lookup(name); f != nil {
 			return f, i
@@ -79,7 +79,7 @@ func (w words) after(args []string) int {
 	for i := from; i < len(args); i++ {
 		if !isFlag(args[i]) {
 			n++
-		} else if f, _ := w.find(flagName(args[i])); takesNext(f, args[i]) {
+		} else if f, _ := w.findFlag(flagName(args[i])); takesNext(f, args[i]) {
 			i++
 		}
 	}
@@ -106,7 +106,7 @@ func (w words) eachFlag(fn func(*flag.Flag)) {
 // An empty argument or value is refused. It mostly comes from a variable of a script that
 // is not set, and `jitcache clear -kind "$KIND"` must not remove everything then.
 func arrange(root *ffcli.Command, args []string) ([]string, error) {
-	w := read(root, args)
+	w := readWords(root, args)
 	if len(w.at) == 0 || w.goes("run") {
 		return args, nil
 	}
@@ -120,7 +120,7 @@ func arrange(root *ffcli.Command, args []string) ([]string, error) {
 		case !isFlag(arg):
 			rest = append(rest, arg)
 		default:
-			f, to := w.find(flagName(arg))
+			f, to := w.findFlag(flagName(arg))
 			if to < 0 {
 				to = len(w.commands) - 1
 			}
@@ -148,8 +148,8 @@ func arrange(root *ffcli.Command, args []string) ([]string, error) {
 	return slices.Concat(arranged, []string{"--"}, rest), nil
 }
 
-// parse parses arranged arguments. If they ask for help, it returns flag.ErrHelp.
-func parse(root *ffcli.Command, args []string) error {
+// parseArranged parses arranged arguments. If they ask for help, it returns flag.ErrHelp.
+func parseArranged(root *ffcli.Command, args []string) error {
 	err := root.Parse(args)
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return err

@@ -73,8 +73,8 @@ func line(text string) string { return ends.Replace(text) }
 
 var ends = strings.NewReplacer("\n", `\x0a`, "\t", `\x09`)
 
-// end writes the bytes of a rune that the text ended within.
-func (c *clean) end() {
+// writeRest writes the bytes of a rune that the text ended within.
+func (c *clean) writeRest() {
 	for _, b := range c.left {
 		fmt.Fprintf(c.w, `\x%02x`, b)
 	}

@@ -45,8 +45,8 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 	}
 	out := &clean{w: stdout, colours: colours(stdout, env.Get)}
 	errs := &clean{w: stderr, colours: colours(stderr, env.Get)}
-	defer out.end()
-	defer errs.end()
+	defer out.writeRest()
+	defer errs.writeRest()
 	c := &command{
 		env: env.Get, variables: env.Names, stdout: out, stderr: errs,
 		raw: stdout, rawErr: stderr, terminal: isTerminal(stderr), makeBundle: env.Bundle, makePush: env.Push, become: env.Become,
@@ -61,13 +61,13 @@ func Main(args []string, env Environment, stdout, stderr io.Writer) int {
 	}
 	arranged, err := arrange(root, args[1:])
 	if err == nil {
-		err = parse(root, arranged)
+		err = parseArranged(root, arranged)
 	}
 	if err == nil {
 		err = root.Run(context.Background())
 	}
 	if errors.Is(err, flag.ErrHelp) {
-		_, err = fmt.Fprintln(out, usage(read(root, args[1:]).last()))
+		_, err = fmt.Fprintln(out, usage(readWords(root, args[1:]).last()))
 	}
 	if err == nil {
 		err = out.err // the answer could not be written
@@ -102,8 +102,8 @@ func (c *command) root() *ffcli.Command {
 			"but rm take a part of the name too: f or m.f for m.f(int64), or the beginning of it.",
 	}
 	root.Subcommands = []*ffcli.Command{
-		c.run(), c.stats(), c.report(), c.ls(), c.show(), c.path(), c.export(), c.explain(), c.rm(), c.trim(), c.evict(), c.clear(), c.verify(),
-		c.bundle(), c.sign(), c.trust(), c.remote(), c.top(), c.metrics(), c.init(), c.config(), c.doctor(), c.dir(), c.completion(), c.version(),
+		c.runCommand(), c.statsCommand(), c.reportCommand(), c.lsCommand(), c.showCommand(), c.pathCommand(), c.exportCommand(), c.explainCommand(), c.rmCommand(), c.trimCommand(), c.evictCommand(), c.clearCommand(), c.verifyCommand(),
+		c.bundleCommand(), c.signCommand(), c.trustCommand(), c.remoteCommand(), c.topCommand(), c.metricsCommand(), c.initCommand(), c.configCommand(), c.doctorCommand(), c.dirCommand(), c.completionCommand(), c.versionCommand(),
 	}
 	for _, sub := range root.Subcommands {
 		sub.UsageFunc = usage

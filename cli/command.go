@@ -57,8 +57,8 @@ func (c *command) array(name string) *flag.FlagSet {
 	return f
 }
 
-// new makes a subcommand that takes between min and max arguments.
-func (c *command) new(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
+// newCommand makes a subcommand that takes between min and max arguments.
+func (c *command) newCommand(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
 	name, _, _ := strings.Cut(usage, " ")
 	if flags == nil {
 		flags = c.flags(name)
@@ -80,9 +80,9 @@ func (c *command) new(usage, help string, flags *flag.FlagSet, minArgs, maxArgs 
 	}
 }
 
-// below makes a subcommand of a subcommand. The second word of its usage is its name.
-func (c *command) below(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
-	cmd := c.new(usage, help, flags, minArgs, maxArgs, run)
+// newBelow makes a subcommand of a subcommand. The second word of its usage is its name.
+func (c *command) newBelow(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
+	cmd := c.newCommand(usage, help, flags, minArgs, maxArgs, run)
 	cmd.Name = strings.Fields(usage)[1]
 	return cmd
 }
@@ -109,18 +109,18 @@ func outsideJob(env func(string) string) func(string) string {
 	}
 }
 
-// open opens the cache directory, or returns why it is not used. It ignores JITCACHE (0,
+// openCache opens the cache directory, or returns why it is not used. It ignores JITCACHE (0,
 // readonly): that is for programs, not for the person who maintains the directory. It makes
 // no directory that an argument names: a name that is mistyped is no empty cache.
-func (c *command) open() (*core.Cache, *store.Store, error) {
-	if err := c.exists(); err != nil {
+func (c *command) openCache() (*core.Cache, *store.Store, error) {
+	if err := c.checkDirectory(); err != nil {
 		return nil, nil, err
 	}
 	return c.openOrMake()
 }
 
-// exists returns an error if an argument names a directory that does not exist.
-func (c *command) exists() error {
+// checkDirectory returns an error if an argument names a directory that does not exist.
+func (c *command) checkDirectory() error {
 	if c.directory != "" {
 		if _, err := os.Stat(c.directory); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s does not exist; `jitcache init` makes a cache directory", c.directory)
@@ -151,8 +151,8 @@ func (c *command) openOrMake() (*core.Cache, *store.Store, error) {
 	return cache, s, nil
 }
 
-// answer prints the object if JSON was asked for, else the same as text.
-func (c *command) answer(object any, text func()) error {
+// printAnswer prints the object if JSON was asked for, else the same as text.
+func (c *command) printAnswer(object any, text func()) error {
 	if c.asJSON {
 		return c.printJSON(object)
 	}
@@ -178,5 +178,5 @@ func (c *command) printPath(path string) error {
 }
 
 func (c *command) printVersion() error {
-	return c.answer(map[string]string{"version": Version}, func() { fmt.Fprintln(c.stdout, "jitcache", Version) })
+	return c.printAnswer(map[string]string{"version": Version}, func() { fmt.Fprintln(c.stdout, "jitcache", Version) })
 }

@@ -42,8 +42,8 @@ const completionHelp = `  source <(jitcache completion bash)     in ~/.bashrc
   source <(jitcache completion zsh)      in ~/.zshrc, after compinit
   jitcache completion fish | source      in ~/.config/fish/config.fish`
 
-func (c *command) completion() *ffcli.Command {
-	cmd := c.new("completion bash|zsh|fish", "print a script that makes a shell complete commands, flags and names", nil, 1, 1, func(args []string) error {
+func (c *command) completionCommand() *ffcli.Command {
+	cmd := c.newCommand("completion bash|zsh|fish", "print a script that makes a shell complete commands, flags and names", nil, 1, 1, func(args []string) error {
 		text := completions[args[0]]
 		if text == "" {
 			return wrong(fmt.Sprintf("%q: want bash, zsh or fish", args[0]))
@@ -79,7 +79,7 @@ func (c *command) complete(root *ffcli.Command, words []string) {
 	if helped {
 		before = before[1:]
 	}
-	w := read(root, before)
+	w := readWords(root, before)
 	last, given := w.last(), w.after(before)
 	switch {
 	case (w.goes("run") || last == root) && given > 0: // the words belong to the launched command
@@ -106,14 +106,14 @@ func (c *command) complete(root *ffcli.Command, words []string) {
 }
 
 func (c *command) eachName(offer func(string)) {
-	cache, _, err := c.open()
+	cache, _, err := c.openCache()
 	if err != nil {
 		return
 	}
 	found := first{order: orders["used"], most: maxCompleted}
 	cache.List(context.Background(), "", func(e *core.Listed) error {
 		if kept := *e; e.Name != "" && !core.IsInternal(e.Kind) {
-			found.add(&kept)
+			found.addEntry(&kept)
 		}
 		return nil
 	})

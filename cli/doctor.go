@@ -82,8 +82,8 @@ type variable struct {
 	Meaning string `json:"meaning,omitempty"`
 }
 
-func (c *command) doctor() *ffcli.Command {
-	return c.new("doctor [-json]", "say whether results would be cached, where, and if not, why", nil, 0, 0, func([]string) error {
+func (c *command) doctorCommand() *ffcli.Command {
+	return c.newCommand("doctor [-json]", "say whether results would be cached, where, and if not, why", nil, 0, 0, func([]string) error {
 		d := c.diagnose()
 		var err error
 		if c.asJSON {
@@ -119,7 +119,7 @@ func (c *command) diagnose() *diagnosis {
 			}
 		})
 	}
-	if err := c.exists(); err != nil {
+	if err := c.checkDirectory(); err != nil {
 		d.Refused = err.Error()
 		return d
 	}

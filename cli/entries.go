@@ -28,7 +28,7 @@ func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store
 	}
 	var entries []*core.Listed
 	if len(arg) < 64 && (len(ids) == 0 || len(s.LastNamed(arg)) > 0) {
-		if entries, err = named(cache, arg); err != nil {
+		if entries, err = entriesNamed(cache, arg); err != nil {
 			return nil, err
 		}
 	}
@@ -50,13 +50,13 @@ func (c *command) resolve(cache *core.Cache, s *store.Store, arg string) (*store
 	return nil, no(fmt.Sprintf("there is no entry %s; `jitcache ls` lists them", arg))
 }
 
-// named returns the entries of a name, the most recently used first.
-func named(cache *core.Cache, name string) ([]*core.Listed, error) {
+// entriesNamed returns the entries of a name, the most recently used first.
+func entriesNamed(cache *core.Cache, name string) ([]*core.Listed, error) {
 	found := first{order: orders["used"]}
 	err := cache.List(context.Background(), "", func(e *core.Listed) error {
 		if e.Name == name && !core.IsInternal(e.Kind) {
 			kept := *e
-			found.add(&kept)
+			found.addEntry(&kept)
 		}
 		return nil
 	})
@@ -77,9 +77,9 @@ func (c *command) ambiguous(arg, what string, entries []*core.Listed) error {
 	return wrong(fmt.Sprintf("%s: %s; give a key", arg, what))
 }
 
-// find returns the entry that an argument means. The argument may be a part of its name, see
+// findEntry returns the entry that an argument means. The argument may be a part of its name, see
 // fits; rm does not take such.
-func (c *command) find(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
+func (c *command) findEntry(cache *core.Cache, s *store.Store, arg string) (*store.Entry, error) {
 	meant, err := c.resolve(cache, s, arg)
 	if errors.As(err, new(no)) {
 		name, partial := c.nameOfEntries(cache, arg)
@@ -100,19 +100,19 @@ func (c *command) find(cache *core.Cache, s *store.Store, arg string) (*store.En
 	return e, nil
 }
 
-// entry opens the cache, and returns the entry that an argument means.
-func (c *command) entry(arg string) (*store.Store, *store.Entry, error) {
-	cache, s, err := c.open()
+// openEntry opens the cache, and returns the entry that an argument means.
+func (c *command) openEntry(arg string) (*store.Store, *store.Entry, error) {
+	cache, s, err := c.openCache()
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := c.find(cache, s, arg)
+	e, err := c.findEntry(cache, s, arg)
 	return s, e, err
 }
 
-func (c *command) show() *ffcli.Command {
-	return c.new("show [-json] KEY", "describe an entry", nil, 1, 1, func(args []string) error {
-		_, e, err := c.entry(args[0])
+func (c *command) showCommand() *ffcli.Command {
+	return c.newCommand("show [-json] KEY", "describe an entry", nil, 1, 1, func(args []string) error {
+		_, e, err := c.openEntry(args[0])
 		if err != nil {
 			return err
 		}
@@ -137,9 +137,9 @@ func (c *command) show() *ffcli.Command {
 	})
 }
 
-func (c *command) path() *ffcli.Command {
-	return c.new("path KEY", "print the path of an entry's file", nil, 1, 1, func(args []string) error {
-		_, e, err := c.entry(args[0])
+func (c *command) pathCommand() *ffcli.Command {
+	return c.newCommand("path KEY", "print the path of an entry's file", nil, 1, 1, func(args []string) error {
+		_, e, err := c.openEntry(args[0])
 		if err != nil {
 			return err
 		}
@@ -156,9 +156,9 @@ func (c *command) path() *ffcli.Command {
 	})
 }
 
-func (c *command) export() *ffcli.Command {
-	return c.new("export KEY FILE", "write the payload of an entry to a file, - for standard output", nil, 2, 2, func(args []string) error {
-		s, e, err := c.entry(args[0])
+func (c *command) exportCommand() *ffcli.Command {
+	return c.newCommand("export KEY FILE", "write the payload of an entry to a file, - for standard output", nil, 2, 2, func(args []string) error {
+		s, e, err := c.openEntry(args[0])
 		if err != nil {
 			return err
 		}
@@ -181,13 +181,13 @@ func (c *command) export() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		return c.answer(map[string]any{"key": e.ID.String(), "file": args[1], "size": len(b.Data())}, func() {})
+		return c.printAnswer(map[string]any{"key": e.ID.String(), "file": args[1], "size": len(b.Data())}, func() {})
 	})
 }
 
-func (c *command) rm() *ffcli.Command {
-	return c.new("rm KEY…", "remove entries", nil, 1, 1<<16, func(args []string) error {
-		cache, s, err := c.open()
+func (c *command) rmCommand() *ffcli.Command {
+	return c.newCommand("rm KEY…", "remove entries", nil, 1, 1<<16, func(args []string) error {
+		cache, s, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -203,6 +203,6 @@ func (c *command) rm() *ffcli.Command {
 			}
 			removed = append(removed, meant.ID.String())
 		}
-		return c.answer(map[string]any{"removed": removed}, func() {})
+		return c.printAnswer(map[string]any{"removed": removed}, func() {})
 	})
 }

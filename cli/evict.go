@@ -21,12 +21,12 @@ a hit notes it at most once an hour. A name fits PATTERN if it is the same, or t
 types (f for f(int64)), or if * stands for any text: -name 'm.*'. What an observed compile has
 noted has the name of its results, and goes with them.`
 
-func (c *command) evict() *ffcli.Command {
+func (c *command) evictCommand() *ffcli.Command {
 	flags := c.flags("evict")
 	older := flags.String("older-than", "", "entries that were not used for `TIME`: 12h, 30d, 2w, 1y")
 	kind := flags.String("kind", "", "entries of `KIND`")
 	name := flags.String("name", "", "entries whose name fits `PATTERN`")
-	cmd := c.new("evict [-older-than TIME] [-kind KIND] [-name PATTERN]", "remove entries that are old, of a kind, or of some names", flags, 0, 0, func([]string) error {
+	cmd := c.newCommand("evict [-older-than TIME] [-kind KIND] [-name PATTERN]", "remove entries that are old, of a kind, or of some names", flags, 0, 0, func([]string) error {
 		if *older == "" && *kind == "" && *name == "" {
 			return wrong("evict what? -older-than, -kind or -name says it; `jitcache clear` removes all")
 		}
@@ -38,7 +38,7 @@ func (c *command) evict() *ffcli.Command {
 			}
 			before = time.Now().Add(-span).UnixNano()
 		}
-		cache, s, err := c.open()
+		cache, s, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -87,5 +87,5 @@ func fitsPattern(pattern, name string) bool {
 	if strings.Contains(pattern, "*") {
 		return wildcard.Matches(name, pattern)
 	}
-	return name != "" && fits(pattern, name) <= isBare
+	return name != "" && fitOf(pattern, name) <= isBare
 }

@@ -31,9 +31,9 @@ type explainedEntry struct {
 	State  string    `json:"state"` // "present", or why it is not
 }
 
-func (c *command) explain() *ffcli.Command {
-	return c.new("explain [-json] KEY", "say what changed between the last two entries of a name", nil, 1, 1, func(args []string) error {
-		cache, s, err := c.open()
+func (c *command) explainCommand() *ffcli.Command {
+	return c.newCommand("explain [-json] KEY", "say what changed between the last two entries of a name", nil, 1, 1, func(args []string) error {
+		cache, s, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (c *command) explained(cache *core.Cache, s *store.Store, arg string) (stri
 			return name, err
 		}
 	}
-	e, err := c.find(cache, s, arg)
+	e, err := c.findEntry(cache, s, arg)
 	switch {
 	case err != nil:
 		return "", err

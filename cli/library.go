@@ -14,11 +14,11 @@ import (
 
 // locate tells the core where the storage helper is.
 func locate() {
-	core.StorageProgram = func() string { return core.FindStorage(program()) }
+	core.StorageProgram = func() string { return core.FindStorage(programPath()) }
 }
 
-// program is the path of this program.
-func program() string {
+// programPath is the path of this program.
+func programPath() string {
 	exe, _ := os.Executable()
 	return exe
 }
@@ -36,7 +36,7 @@ func (c *command) findLibrary() library {
 	if path := c.env("JITCACHE_LIBRARY"); path != "" {
 		return readLibrary(path)
 	}
-	helper := filepath.Dir(core.FindStorage(program()))
+	helper := filepath.Dir(core.FindStorage(programPath()))
 	for _, place := range []string{"libjitcache.so.1", "libjitcache.so", "../../lib/libjitcache.so.1"} {
 		if path := filepath.Join(helper, place); filepath.IsAbs(helper) {
 			if _, err := os.Stat(path); err == nil {

@@ -42,14 +42,14 @@ var orders = map[string]func(a, b *core.Listed) int{
 	"key":  nil, // the store lists entries by key
 }
 
-func (c *command) ls() *ffcli.Command {
+func (c *command) lsCommand() *ffcli.Command {
 	flags := c.array("ls")
 	kind := flags.String("kind", "", "list only entries of `KIND`")
 	all := flags.Bool("all", false, "list the cache's own records too")
 	limit := flags.Int("n", maxListed, "list at most `N`, 0 for all; with -json the default is all")
 	order := flags.String("sort", "", "sort by `ORDER`: used (the default), age, size, cost, name or key")
 	last := flags.Int("last", 0, "list the last `N` that were used: -sort used -n N")
-	return c.new("ls [-all] [-kind KIND] [-n N] [-sort ORDER] [-json]", "list the entries", flags, 0, 0, func([]string) error {
+	return c.newCommand("ls [-all] [-kind KIND] [-n N] [-sort ORDER] [-json]", "list the entries", flags, 0, 0, func([]string) error {
 		given := map[string]bool{}
 		flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 		l := listing{kind: *kind, notes: *all || *kind != "", limit: *limit}
@@ -71,7 +71,7 @@ func (c *command) ls() *ffcli.Command {
 		if l.order, ok = orders[*order]; !ok {
 			return wrong(fmt.Sprintf("%q: want one of %s", *order, strings.Join(sorted(orders), ", ")))
 		}
-		cache, _, err := c.open()
+		cache, _, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (l *listing) print(cache *core.Cache, p printer) error {
 		switch {
 		case l.order != nil:
 			kept := *e
-			found.add(&kept)
+			found.addEntry(&kept)
 		case l.limit == 0 || l.total <= l.limit:
 			return p.entry(e)
 		}
@@ -144,7 +144,7 @@ func (f *first) Pop() any {
 	return e
 }
 
-func (f *first) add(e *core.Listed) {
+func (f *first) addEntry(e *core.Listed) {
 	if heap.Push(f, e); f.most > 0 && len(f.entries) > f.most {
 		heap.Pop(f)
 	}

@@ -36,9 +36,9 @@ func (c *command) progress(what string) (p store.Progress, done func()) {
 	}
 }
 
-func (c *command) trim() *ffcli.Command {
-	return c.new("trim", "evict entries beyond the cap, and remove what dead processes left", nil, 0, 0, func([]string) error {
-		cache, _, err := c.open()
+func (c *command) trimCommand() *ffcli.Command {
+	return c.newCommand("trim", "evict entries beyond the cap, and remove what dead processes left", nil, 0, 0, func([]string) error {
+		cache, _, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -57,16 +57,16 @@ func (c *command) trimNow(cache *core.Cache) error {
 }
 
 func (c *command) answerRemoved(what string, n store.Cleared) error {
-	return c.answer(map[string]any{"entries": n.Entries, "bytes": n.Bytes}, func() {
+	return c.printAnswer(map[string]any{"entries": n.Entries, "bytes": n.Bytes}, func() {
 		fmt.Fprintf(c.stdout, "%s %s, %s\n", what, store.FormatEntries(n.Entries), store.FormatSize(n.Bytes))
 	})
 }
 
-func (c *command) clear() *ffcli.Command {
+func (c *command) clearCommand() *ffcli.Command {
 	flags := c.flags("clear")
 	kind := flags.String("kind", "", "only entries of `KIND`")
-	return c.new("clear [-kind KIND]", "remove all entries, or those of a kind", flags, 0, 0, func([]string) error {
-		cache, _, err := c.open()
+	return c.newCommand("clear [-kind KIND]", "remove all entries, or those of a kind", flags, 0, 0, func([]string) error {
+		cache, _, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -81,12 +81,12 @@ func (c *command) clear() *ffcli.Command {
 	})
 }
 
-func (c *command) verify() *ffcli.Command {
+func (c *command) verifyCommand() *ffcli.Command {
 	flags := c.flags("verify")
 	keep := flags.Bool("keep", false, "report damaged entries, do not remove them")
 	signatures := flags.Bool("signatures", false, "say which entries no trusted key has signed, and remove nothing")
-	return c.new("verify [-keep] [-signatures] [-json]", "read every entry, and remove the damaged ones", flags, 0, 0, func([]string) error {
-		cache, _, err := c.open()
+	return c.newCommand("verify [-keep] [-signatures] [-json]", "read every entry, and remove the damaged ones", flags, 0, 0, func([]string) error {
+		cache, _, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (c *command) verify() *ffcli.Command {
 		if err != nil {
 			return err
 		}
-		err = c.answer(core.NewReport(r), func() {
+		err = c.printAnswer(core.NewReport(r), func() {
 			for _, b := range r.Bad {
 				fmt.Fprintf(c.stdout, "%s: %v\n", b.Path, b.Reason)
 			}
@@ -126,7 +126,7 @@ func (c *command) verifySignatures(cache *core.Cache) error {
 		return err
 	}
 	signed := states[core.SignedByTrusted]
-	err = c.answer(map[string]any{"signed": signed, "not": odd}, func() {
+	err = c.printAnswer(map[string]any{"signed": signed, "not": odd}, func() {
 		for _, path := range sorted(odd) {
 			fmt.Fprintf(c.stdout, "%s\t%s\n", path, odd[path])
 		}

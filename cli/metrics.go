@@ -22,9 +22,9 @@ collector; a line of cron that writes it each minute, whole or not at all:
 Without FILE it goes to standard output. Counters cover all processes, and begin again after
 ` + "`jitcache stats -zero`" + `; those of a remote begin when its helper starts.`
 
-func (c *command) metrics() *ffcli.Command {
-	cmd := c.new("metrics [FILE]", "print the counters for Prometheus", c.array("metrics"), 0, 1, func(args []string) error {
-		cache, _, err := c.open()
+func (c *command) metricsCommand() *ffcli.Command {
+	cmd := c.newCommand("metrics [FILE]", "print the counters for Prometheus", c.array("metrics"), 0, 1, func(args []string) error {
+		cache, _, err := c.openCache()
 		if err != nil {
 			return err
 		}

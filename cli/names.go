@@ -26,8 +26,8 @@ const (
 	fitsNot
 )
 
-// fits returns how an argument fits a name.
-func fits(arg, name string) fit {
+// fitOf returns how an argument fits a name.
+func fitOf(arg, name string) fit {
 	if arg == name {
 		return isName
 	}
@@ -57,7 +57,7 @@ func fits(arg, name string) fit {
 func meant(arg string, each func(take func(name string))) (names []string) {
 	best := fitsNot
 	each(func(name string) {
-		f := fits(arg, name)
+		f := fitOf(arg, name)
 		if name == "" || f == fitsNot || f > best {
 			return
 		}

@@ -144,7 +144,7 @@ func TestFitsOfNames(t *testing.T) {
 		{"axpy", "m.saxpy", fitsNot},
 		{"f", "", fitsNot},
 	} {
-		if got := fits(c.arg, c.name); got != c.want {
+		if got := fitOf(c.arg, c.name); got != c.want {
 			t.Errorf("%s in %s: %d, want %d", c.arg, c.name, got, c.want)
 		}
 	}

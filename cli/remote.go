@@ -17,21 +17,21 @@ import (
 	"jitcache/core/store"
 )
 
-func (c *command) remote() *ffcli.Command {
+func (c *command) remoteCommand() *ffcli.Command {
 	const usage = "remote status | flush [-timeout D] | push [-timeout D] [WHAT…] | serve | ccache-link DIR"
-	cmd := c.new(usage, "show the state of the remotes, and wait for them", nil, 0, 1<<16, func([]string) error {
+	cmd := c.newCommand(usage, "show the state of the remotes, and wait for them", nil, 0, 1<<16, func([]string) error {
 		return wrong("usage: jitcache " + usage)
 	})
 	flags := c.flags("flush")
 	timeout := flags.Duration("timeout", time.Minute, "wait at most `D`, as 30s or 5m")
 	cmd.Subcommands = []*ffcli.Command{
 		c.withRemotes("remote status", "show each remote's state and counters", c.array("status"), c.openOrMake, c.remoteStatus),
-		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries are sent", flags, c.open, func(cache *core.Cache) error {
+		c.withRemotes("remote flush [-timeout D]", "wait until all stored entries are sent", flags, c.openCache, func(cache *core.Cache) error {
 			return c.flushRemotes(cache, *timeout)
 		}),
 		c.remotePush(),
 		c.withRemotes("remote serve", "run the helper here, where programs may not start processes", nil, c.openOrMake, (*core.Cache).ServeRemote),
-		c.below("remote ccache-link DIR", "make links in DIR, by which ccache uses the same helper", nil, 1, 1, func(args []string) error {
+		c.newBelow("remote ccache-link DIR", "make links in DIR, by which ccache uses the same helper", nil, 1, 1, func(args []string) error {
 			return c.linkCcache(args[0])
 		}),
 	}
@@ -43,7 +43,7 @@ type opener func() (*core.Cache, *store.Store, error)
 
 // withRemotes makes a subcommand of remote that needs an open cache.
 func (c *command) withRemotes(usage, help string, flags *flag.FlagSet, open opener, run func(*core.Cache) error) *ffcli.Command {
-	return c.below(usage, help, flags, 0, 0, func([]string) error {
+	return c.newBelow(usage, help, flags, 0, 0, func([]string) error {
 		cache, _, err := open()
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (c *command) flushRemotes(cache *core.Cache, timeout time.Duration) error {
 			unsent = append(unsent, r.URL)
 		}
 	}
-	said := c.answer(map[string]any{"waiting": left, "no_signing_key": unsent}, func() {
+	said := c.printAnswer(map[string]any{"waiting": left, "no_signing_key": unsent}, func() {
 		for _, url := range unsent {
 			fmt.Fprintf(c.stdout, "%s: %s\n", line(url), sendsNothing)
 		}
@@ -84,7 +84,7 @@ func (c *command) flushRemotes(cache *core.Cache, timeout time.Duration) error {
 }
 
 func (c *command) linkCcache(dir string) error {
-	program := core.FindStorage(program())
+	program := core.FindStorage(programPath())
 	if program == "" {
 		return no("jitcache-storage is not installed")
 	}
@@ -98,5 +98,5 @@ func (c *command) linkCcache(dir string) error {
 		}
 		links = append(links, link)
 	}
-	return c.answer(map[string]any{"program": program, "links": links}, func() {})
+	return c.printAnswer(map[string]any{"program": program, "links": links}, func() {})
 }

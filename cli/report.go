@@ -26,18 +26,18 @@ JITCACHE_LOG_FILE names; * in the name stands for any text.`
 // reportDays is the default of report -since.
 const reportDays = "90d"
 
-func (c *command) report() *ffcli.Command {
+func (c *command) reportCommand() *ffcli.Command {
 	flags := c.flags("report")
 	since := flags.String("since", reportDays, "show only the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
 	all := flags.Bool("all", false, "count the cache's own records too")
 	log := flags.String("log", "", "read the misses from `FILE`")
-	cmd := c.new("report [-all] [-since DAYS] [-log FILE] FILE.html", "draw the cache's past as a page for a browser; - is standard output", flags, 1, 1, func(args []string) error {
+	cmd := c.newCommand("report [-all] [-since DAYS] [-log FILE] FILE.html", "draw the cache's past as a page for a browser; - is standard output", flags, 1, 1, func(args []string) error {
 		now := time.Now()
 		from, err := firstDay(*since, now)
 		if err != nil {
 			return err
 		}
-		cache, _, err := c.open()
+		cache, _, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (c *command) report() *ffcli.Command {
 		if err := writeWhole(args[0], page.Write); err != nil {
 			return err
 		}
-		return c.answer(map[string]any{"file": args[0], "entries": page.Stats.Entries, "since": page.History.Since}, func() {
+		return c.printAnswer(map[string]any{"file": args[0], "entries": page.Stats.Entries, "since": page.History.Since}, func() {
 			fmt.Fprintln(c.stdout, args[0])
 		})
 	})

@@ -28,9 +28,9 @@ With JITCACHE_LOG=miss each miss says what has changed, and what is not kept, wh
 each command is a line: hit, miss, kept, not kept or plain, with the reason.
 JITCACHE=0 runs commands without the cache, JITCACHE=refresh runs them anew.`
 
-// run has the manual of `jitcache run`, and reports its wrong use. The program launches
+// runCommand has the manual of `jitcache run`, and reports its wrong use. The program launches
 // commands before it comes here (cli/jitcache).
-func (c *command) run() *ffcli.Command {
+func (c *command) runCommand() *ffcli.Command {
 	flags := c.flags("run")
 	flags.String("placeholder", "", "let NAME stand for a path that differs in each run, `NAME=PATH`; * stands for anything but / (JITCACHE_PLACEHOLDER)")
 	flags.String("base-dir", "", "the `PATH` of a folder whose own name means nothing (JITCACHE_BASE_DIR)")
@@ -40,7 +40,7 @@ func (c *command) run() *ffcli.Command {
 		"only variables of toolchains (JITCACHE_HERMETIC)", func(string) error { return nil })
 	flags.BoolFunc("json", "print a line of JSON about what became of the command to standard error; -json=`FILE` appends it to FILE (JITCACHE_RUN_JSON)",
 		func(string) error { return nil })
-	run := c.new("run [flags] COMMAND [arguments]", "run a command through the cache", flags, 0, 1<<20, func(args []string) error {
+	run := c.newCommand("run [flags] COMMAND [arguments]", "run a command through the cache", flags, 0, 1<<20, func(args []string) error {
 		if len(args) > 0 { // something is before run
 			return wrong("run: it stands first, as in `jitcache run gcc`; JITCACHE_DIR names another cache")
 		}

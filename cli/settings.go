@@ -117,7 +117,7 @@ func (c *command) printSettings(root string, cfg store.Config) error {
 	if problem != "" {
 		object["problem"] = problem
 	}
-	err := c.answer(object, func() {
+	err := c.printAnswer(object, func() {
 		w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 		printSettingRows(w, rows)
 		w.Flush()

@@ -13,13 +13,13 @@ import (
 	"jitcache/core/store"
 )
 
-func (c *command) init() *ffcli.Command {
+func (c *command) initCommand() *ffcli.Command {
 	flags := c.flags("init")
 	shared := flags.Bool("shared", false, "share it among the users of a group, who trust each other")
 	group := flags.String("group", "", "give it to `GROUP`, a name or number; the default is the group of the directory")
 	maxSize := flags.String("max-size", "", "cap of `N` bytes, or 5G, 5Gi; 0 for none")
 	mode := flags.String("mode", "", "the octal `MODE` of the directory; default 700, with -shared 2770. 755 lets all users read it")
-	return c.new("init [-shared] [-group GROUP] [-max-size N] [-mode MODE] DIR", "make a cache directory", flags, 1, 1, func(args []string) error {
+	return c.newCommand("init [-shared] [-group GROUP] [-max-size N] [-mode MODE] DIR", "make a cache directory", flags, 1, 1, func(args []string) error {
 		m := uint64(0o700)
 		if *shared {
 			m = 0o2770
@@ -117,9 +117,9 @@ func groupID(group string) (int, error) {
 	return strconv.Atoi(g.Gid)
 }
 
-func (c *command) config() *ffcli.Command {
-	return c.new("config [max-size N]", "print each setting and where it comes from, or set the cap of the directory", nil, 0, 2, func(args []string) error {
-		open := c.open
+func (c *command) configCommand() *ffcli.Command {
+	return c.newCommand("config [max-size N]", "print each setting and where it comes from, or set the cap of the directory", nil, 0, 2, func(args []string) error {
+		open := c.openCache
 		if len(args) == 2 {
 			open = c.openOrMake
 		}
@@ -134,7 +134,7 @@ func (c *command) config() *ffcli.Command {
 		case args[0] != "max-size":
 			return wrong(fmt.Sprintf("%q: no such setting can be changed", args[0]))
 		case len(args) == 1:
-			return c.answer(map[string]any{"max_size": cfg.MaxSize}, func() { fmt.Fprintln(c.stdout, cfg.MaxSize) })
+			return c.printAnswer(map[string]any{"max_size": cfg.MaxSize}, func() { fmt.Fprintln(c.stdout, cfg.MaxSize) })
 		}
 		if cfg.MaxSize, err = store.ParseSize(args[1]); err != nil {
 			return wrong(err.Error())
@@ -145,12 +145,12 @@ func (c *command) config() *ffcli.Command {
 		if limit := s.MaxSize(); limit > 0 && s.Usage().Bytes > limit {
 			return c.trimNow(cache)
 		}
-		return c.answer(map[string]any{"max_size": cfg.MaxSize}, func() {})
+		return c.printAnswer(map[string]any{"max_size": cfg.MaxSize}, func() {})
 	})
 }
 
-func (c *command) dir() *ffcli.Command {
-	return c.new("dir", "print the cache directory", nil, 0, 0, func([]string) error {
+func (c *command) dirCommand() *ffcli.Command {
+	return c.newCommand("dir", "print the cache directory", nil, 0, 0, func([]string) error {
 		o := c.options()
 		dir, rule := o.Directory()
 		if dir == "" {

@@ -19,14 +19,14 @@ type Shell struct{ c *command }
 
 // New makes a command that takes between min and max arguments; flags may be nil.
 func (s Shell) New(usage, help string, flags *flag.FlagSet, minArgs, maxArgs int, run func(args []string) error) *ffcli.Command {
-	return s.c.new(usage, help, flags, minArgs, maxArgs, run)
+	return s.c.newCommand(usage, help, flags, minArgs, maxArgs, run)
 }
 
 // Flags returns a new, empty flag set.
 func (s Shell) Flags(name string) *flag.FlagSet { return s.c.flags(name) }
 
 // Open opens the cache directory, or returns why it is not used.
-func (s Shell) Open() (*core.Cache, *store.Store, error) { return s.c.open() }
+func (s Shell) Open() (*core.Cache, *store.Store, error) { return s.c.openCache() }
 
 // OpenOrMake is Open for commands that fill the directory, and may make it.
 func (s Shell) OpenOrMake() (*core.Cache, *store.Store, error) { return s.c.openOrMake() }
@@ -57,7 +57,7 @@ func (s Shell) JSON() bool { return s.c.asJSON }
 func (s Shell) Progress(what string) (p store.Progress, done func()) { return s.c.progress(what) }
 
 // Answer prints the object if JSON was asked for, else the same as text.
-func (s Shell) Answer(object any, text func()) error { return s.c.answer(object, text) }
+func (s Shell) Answer(object any, text func()) error { return s.c.printAnswer(object, text) }
 
 // No returns the answer "no" as an error: exit status 1.
 func (s Shell) No(answer string) error { return no(answer) }
@@ -74,12 +74,12 @@ const (
 	BundleHelp  = "carry entries to another machine in one file"
 )
 
-// bundle returns the bundle command of this program, or one that becomes BundleProgram.
-func (c *command) bundle() *ffcli.Command {
+// bundleCommand returns the bundle command of this program, or one that becomes BundleProgram.
+func (c *command) bundleCommand() *ffcli.Command {
 	if c.makeBundle != nil {
 		return c.makeBundle(Shell{c})
 	}
-	cmd := c.new(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
+	cmd := c.newCommand(BundleUsage, BundleHelp, nil, 0, 1<<20, func([]string) error {
 		return c.become(BundleProgram)
 	})
 	cmd.LongHelp = "create packs entries into a file, and add puts the entries of a file into the directory. list shows\n" +
@@ -99,7 +99,7 @@ func (c *command) remotePush() *ffcli.Command {
 	if c.makePush != nil {
 		return c.makePush(Shell{c})
 	}
-	return c.below(PushUsage, PushHelp, nil, 0, 1<<16, func([]string) error { return c.become(BundleProgram) })
+	return c.newBelow(PushUsage, PushHelp, nil, 0, 1<<16, func([]string) error { return c.become(BundleProgram) })
 }
 
 // ofBundleProgram reports whether the arguments are for BundleProgram: they run, describe or
@@ -108,6 +108,6 @@ func ofBundleProgram(root *ffcli.Command, args []string) bool {
 	for len(args) > 0 && (args[0] == "help" || args[0] == "complete") {
 		args = args[1:]
 	}
-	w := read(root, args)
+	w := readWords(root, args)
 	return w.goes("bundle") || w.goes("remote") && w.last().Name == "push"
 }

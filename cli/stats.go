@@ -22,17 +22,17 @@ today among them: 7d, 2w, 1y, today, or the first day as 2006-01-02. The directo
 remembers the last 400 days. The counters of a remote come from its helper, which all
 processes of the user share on this machine, and begin when the helper starts.`
 
-func (c *command) stats() *ffcli.Command {
+func (c *command) statsCommand() *ffcli.Command {
 	flags := c.flags("stats")
 	zero := flags.Bool("zero", false, "set the counters to zero after printing, those of the days too")
 	all := flags.Bool("all", false, "count the cache's own records too")
 	since := flags.String("since", "", "count only the last `DAYS`: 7d, 2w, 1y, today, 2006-01-02")
-	cmd := c.new("stats [-all] [-since DAYS] [-json] [-zero]", "print the size of the cache, and hits, misses and compiles by kind", flags, 0, 0, func([]string) error {
+	cmd := c.newCommand("stats [-all] [-since DAYS] [-json] [-zero]", "print the size of the cache, and hits, misses and compiles by kind", flags, 0, 0, func([]string) error {
 		from, err := firstDay(*since, time.Now())
 		if err != nil {
 			return err
 		}
-		cache, s, err := c.open()
+		cache, s, err := c.openCache()
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func TestCleanTakesTextInAnyPieces(t *testing.T) {
 		for i := 0; i < len(text); i += size {
 			c.Write([]byte(text[i:min(i+size, len(text))]))
 		}
-		if c.end(); b.String() != want {
+		if c.writeRest(); b.String() != want {
 			t.Errorf("in pieces of %d: %q", size, b.String())
 		}
 	}

@@ -46,15 +46,15 @@ type topRow struct {
 	} `json:"new"`
 }
 
-func (c *command) top() *ffcli.Command {
+func (c *command) topCommand() *ffcli.Command {
 	flags := c.flags("top")
 	interval := flags.Duration("interval", 2*time.Second, "look every `D`")
 	limit := flags.Int("n", 0, "end after `N` views; 0: never")
-	cmd := c.new("top [-interval D] [-n N] [-json]", "show what happens in the cache now", flags, 0, 0, func([]string) error {
+	cmd := c.newCommand("top [-interval D] [-n N] [-json]", "show what happens in the cache now", flags, 0, 0, func([]string) error {
 		if *interval < 100*time.Millisecond || *limit < 0 {
 			return wrong("-interval wants 100ms or more, and -n a number that is not negative")
 		}
-		cache, s, err := c.open()
+		cache, s, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (c *command) top() *ffcli.Command {
 		var last map[string]core.KindStats
 		for n := 1; ; n++ {
 			stats := cache.Stats().WithoutInternal()
-			v := view(&stats, last, liveLeases(s), remotes(cache))
+			v := newTopView(&stats, last, liveLeases(s), remotes(cache))
 			if err := c.showView(v, live); err != nil {
 				return err
 			}
@@ -78,8 +78,8 @@ func (c *command) top() *ffcli.Command {
 	return cmd
 }
 
-// view compares the counters with those of the last view, nil if this is the first.
-func view(s *core.Stats, last map[string]core.KindStats, compiling []leaseRow, remotes []remoteRow) *topView {
+// newTopView compares the counters with those of the last view, nil if this is the first.
+func newTopView(s *core.Stats, last map[string]core.KindStats, compiling []leaseRow, remotes []remoteRow) *topView {
 	v := &topView{
 		Time: time.Now(), Directory: s.Directory, Entries: s.Entries, Bytes: s.Bytes, MaxSize: s.MaxSize,
 		Kinds: []topRow{}, Compiling: compiling, Remotes: remotes,

@@ -34,20 +34,20 @@ func rowOf(keys *trust.Keys, k trust.Known) trustRow {
 	return trustRow{k.Key.String(), k.Name, keys.Withdraws(k.Key), from, k.Source}
 }
 
-func (c *command) trust() *ffcli.Command {
+func (c *command) trustCommand() *ffcli.Command {
 	const usage = "trust new FILE | add [-not-before TIME] KEY [NAME] | remove KEY | list"
-	cmd := c.new(usage, "manage the keys whose signatures are trusted", nil, 0, 1<<16, func([]string) error {
+	cmd := c.newCommand(usage, "manage the keys whose signatures are trusted", nil, 0, 1<<16, func([]string) error {
 		return wrong("usage: jitcache " + usage)
 	})
 	cmd.Subcommands = []*ffcli.Command{
-		c.below("trust new FILE", "make a key, and print its public half, which others add", nil, 1, 1, func(args []string) error {
+		c.newBelow("trust new FILE", "make a key, and print its public half, which others add", nil, 1, 1, func(args []string) error {
 			return c.newKey(args[0])
 		}),
 		c.trustAdd(),
-		c.below("trust remove KEY", "withdraw a key: entries that it alone has signed become misses, copies too", nil, 1, 1, func(args []string) error {
+		c.newBelow("trust remove KEY", "withdraw a key: entries that it alone has signed become misses, copies too", nil, 1, 1, func(args []string) error {
 			return c.noteKey(args[0], trust.Known{Withdrawn: true})
 		}),
-		c.below("trust list", "list the keys that are trusted or withdrawn", c.array("list"), 0, 0, func([]string) error { return c.listKeys() }),
+		c.newBelow("trust list", "list the keys that are trusted or withdrawn", c.array("list"), 0, 0, func([]string) error { return c.listKeys() }),
 	}
 	cmd.LongHelp = "add and remove write to the file $XDG_CONFIG_HOME/jitcache/keys."
 	return cmd
@@ -56,7 +56,7 @@ func (c *command) trust() *ffcli.Command {
 func (c *command) trustAdd() *ffcli.Command {
 	flags := c.flags("add")
 	notBefore := flags.String("not-before", "", "trust only what it has signed from `TIME` on: 2026-01-31, 2026-01-31T10:00:00Z, or now")
-	return c.below("trust add [-not-before TIME] KEY [NAME]", "trust a key", flags, 1, 1<<16, func(args []string) error {
+	return c.newBelow("trust add [-not-before TIME] KEY [NAME]", "trust a key", flags, 1, 1<<16, func(args []string) error {
 		return c.addKey(args[0], strings.Join(args[1:], " "), *notBefore)
 	})
 }
@@ -70,7 +70,7 @@ func (c *command) newKey(path string) error {
 		return err
 	}
 	public := s.Public().String()
-	return c.answer(map[string]string{"key": public, "file": path}, func() { fmt.Fprintln(c.stdout, public) })
+	return c.printAnswer(map[string]string{"key": public, "file": path}, func() { fmt.Fprintln(c.stdout, public) })
 }
 
 func (c *command) addKey(text, name, notBefore string) error {
@@ -111,7 +111,7 @@ func (c *command) noteKey(text string, known trust.Known) error {
 		fmt.Fprintf(c.stderr, "jitcache: %s was withdrawn, and is trusted again\n", k)
 	}
 	known.Source = trust.KeysFile(folders[0])
-	return c.answer(rowOf(after, known), func() {})
+	return c.printAnswer(rowOf(after, known), func() {})
 }
 
 func (c *command) listKeys() error {
@@ -140,11 +140,11 @@ func (c *command) listKeys() error {
 	return w.Flush()
 }
 
-func (c *command) sign() *ffcli.Command {
+func (c *command) signCommand() *ffcli.Command {
 	flags := c.flags("sign")
 	file := flags.String("key", "", "the secret key's `FILE`; default $JITCACHE_SIGNING_KEY_FILE")
-	return c.new("sign [-key FILE]", "sign the entries that were compiled here", flags, 0, 0, func([]string) error {
-		cache, s, err := c.open()
+	return c.newCommand("sign [-key FILE]", "sign the entries that were compiled here", flags, 0, 0, func([]string) error {
+		cache, s, err := c.openCache()
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (c *command) sign() *ffcli.Command {
 			return fmt.Errorf("%s: %v", s.Root(), s.Refuses())
 		}
 		done, err := cache.Sign(context.Background(), secret)
-		said := c.answer(map[string]int{"signed": done.Signed, "before": done.Before, "others": done.Others, "bad": done.Bad}, func() {
+		said := c.printAnswer(map[string]int{"signed": done.Signed, "before": done.Before, "others": done.Others, "bad": done.Bad}, func() {
 			fmt.Fprintf(c.stdout, "%d signed, %d were signed already, %d are from others, %d cannot be used\n", done.Signed, done.Before, done.Others, done.Bad)
 		})
 		if err == nil && done.Bad > 0 {

@@ -12,7 +12,7 @@ import (
 )
 
 func (c *command) help(root *ffcli.Command, args []string) error {
-	w := read(root, args)
+	w := readWords(root, args)
 	names := slices.DeleteFunc(slices.Clone(args), isFlag)
 	if len(names) > len(w.at) {
 		return wrong(fmt.Sprintf("%q: no such command", names[len(w.at)]))

@@ -50,8 +50,8 @@ func glibcOf(text []byte) string {
 	return ""
 }
 
-func (c *command) version() *ffcli.Command {
-	return c.new("version", "print the version", nil, 0, 0, func([]string) error {
+func (c *command) versionCommand() *ffcli.Command {
+	return c.newCommand("version", "print the version", nil, 0, 0, func([]string) error {
 		return c.printVersion()
 	})
 }

@@ -62,17 +62,17 @@ func (c *Cache) Acquire(k *key.Key, timeout time.Duration, holding, first bool) 
 		}
 		return b != nil
 	}
-	l, status = c.claim(k, timeout, holding, first, found)
+	l, status = c.claimLease(k, timeout, holding, first, found)
 	return b, l, status, why
 }
 
 // lookFor looks for the entry of a key. If the key stands for a request (Stand), it
 // looks for the result of that.
 func (c *Cache) lookFor(id *key.ID) (*blob.Blob, store.Reason) {
-	b, _, ok := c.standing.find(id)
+	b, _, ok := c.standing.findStanding(id)
 	switch {
 	case !ok:
-		return c.look(id)
+		return c.getUncounted(id)
 	case b == nil:
 		return nil, store.Absent
 	}
@@ -84,17 +84,17 @@ func (c *Cache) lookFor(id *key.ID) (*blob.Blob, store.Reason) {
 // result, whenever it may be there. Hit means that found has found it.
 // Lease.CommitAs ends the lease.
 func (c *Cache) Claim(k *key.Key, timeout time.Duration, holding, first bool, found func() bool) (*Lease, Status) {
-	return c.claim(k, timeout, holding, first, found)
+	return c.claimLease(k, timeout, holding, first, found)
 }
 
-func (c *Cache) claim(k *key.Key, timeout time.Duration, holding, first bool, found func() bool) (l *Lease, status Status) {
+func (c *Cache) claimLease(k *key.Key, timeout time.Duration, holding, first bool, found func() bool) (l *Lease, status Status) {
 	switch {
 	case c.settings.mode == ModeOff:
 		return c.newLease(k, nil), Leased
 	case holding, timeout == 0:
 		l, status = c.try(k, time.Now(), found)
 	default:
-		l, status = c.wait(k, timeout, first, found)
+		l, status = c.waitForLease(k, timeout, first, found)
 	}
 	if status == Busy && (holding || timeout == 0) {
 		l, status = c.newLease(k, nil), Timeout
@@ -105,7 +105,7 @@ func (c *Cache) claim(k *key.Key, timeout time.Duration, holding, first bool, fo
 	return l, status
 }
 
-func (c *Cache) wait(k *key.Key, timeout time.Duration, first bool, found func() bool) (*Lease, Status) {
+func (c *Cache) waitForLease(k *key.Key, timeout time.Duration, first bool, found func() bool) (*Lease, Status) {
 	start := time.Now()
 	slice := Slice
 	if !cutsWaits {
@@ -136,9 +136,9 @@ func (c *Cache) countWait(k *key.Key, waited time.Duration, first bool) {
 		return
 	}
 	if first {
-		c.count([]byte(k.Kind), store.Waits, 1)
+		c.addToCounter([]byte(k.Kind), store.Waits, 1)
 	}
-	c.count([]byte(k.Kind), store.WaitTime, uint64(waited))
+	c.addToCounter([]byte(k.Kind), store.WaitTime, uint64(waited))
 }
 
 // try asks for the lease until the deadline, and takes the entry if it appears.
@@ -181,11 +181,11 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 	defer l.lease.Release()
 	took := time.Since(l.began)
 	c.countCompile(k, took)
-	b, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
+	b, why := c.putItem(store.Item{Key: k, Payload: payload, Attributes: attributes, Cost: int64(took)}, want)
 	if why == store.None && stored != nil {
 		stored()
 	}
-	l.claim.done()
+	l.claim.endWhenSent()
 	return b, why
 }
 
@@ -193,7 +193,7 @@ func (l *Lease) CommitAs(k *key.Key, payload []byte, attributes string, want boo
 // Commit it does nothing.
 func (l *Lease) Release() {
 	if !l.done.Swap(true) {
-		l.claim.release()
+		l.claim.releaseClaim()
 		l.lease.Release()
 	}
 }

@@ -50,14 +50,14 @@ func (c *Cache) drain() {
 		return
 	}
 	for _, h := range c.memory.Drain() {
-		c.count([]byte(h.Kind), store.HitsMemory, h.Hits)
-		c.count([]byte(h.Kind), store.TimeSaved, h.Saved)
+		c.addToCounter([]byte(h.Kind), store.HitsMemory, h.Hits)
+		c.addToCounter([]byte(h.Kind), store.TimeSaved, h.Saved)
 	}
 }
 
-// count adds n to a counter of a kind: the directory's, or this process's if there is
+// addToCounter adds n to a counter of a kind: the directory's, or this process's if there is
 // none.
-func (c *Cache) count(kind []byte, counter store.Counter, n uint64) {
+func (c *Cache) addToCounter(kind []byte, counter store.Counter, n uint64) {
 	switch {
 	case c.store != nil:
 		c.store.Count(kind, counter, n)
@@ -73,8 +73,8 @@ func (c *Cache) countHit(where store.Counter, b *blob.Blob) {
 		c.store.CountHit(where, b.KindBytes(), cost)
 		return
 	}
-	c.count(b.KindBytes(), where, 1)
-	c.count(b.KindBytes(), store.TimeSaved, uint64(max(cost, 0)))
+	c.addToCounter(b.KindBytes(), where, 1)
+	c.addToCounter(b.KindBytes(), store.TimeSaved, uint64(max(cost, 0)))
 }
 
 // Memory returns the in-process tier, nil if there is none.
@@ -125,8 +125,8 @@ func (c *Cache) warnUnusable(id *key.ID, why store.Reason) {
 // countCompile counts a result that was compiled, and how long that took.
 func (c *Cache) countCompile(k *key.Key, took time.Duration) {
 	kind := []byte(k.Kind)
-	c.count(kind, store.Compiles, 1)
-	c.count(kind, store.CompileTime, uint64(took))
+	c.addToCounter(kind, store.Compiles, 1)
+	c.addToCounter(kind, store.CompileTime, uint64(took))
 	remote.Spent.Compiled(took)
 }
 

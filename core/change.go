@@ -9,11 +9,11 @@ import (
 	"jitcache/core/trust"
 )
 
-// change runs fn, which changes the entry of a key in the directory, in the order that
+// changeEntry runs fn, which changes the entry of a key in the directory, in the order that
 // package memory asks for. fn returns whether the directory has changed, and what memory
 // may keep. old says that the change makes the present entry out of date; dropped says
 // that memory had that entry.
-func (c *Cache) change(id *key.ID, old bool, fn func() (changed bool, keep *blob.Blob)) (dropped bool) {
+func (c *Cache) changeEntry(id *key.ID, old bool, fn func() (changed bool, keep *blob.Blob)) (dropped bool) {
 	if c.memory == nil || c.store == nil && !c.Layered() {
 		if _, keep := fn(); keep != nil {
 			c.memory.Put(keep) // it is all there is
@@ -32,7 +32,7 @@ func (c *Cache) change(id *key.ID, old bool, fn func() (changed bool, keep *blob
 	return dropped
 }
 
-func (c *Cache) write(it store.Item) (store.Written, store.Reason) {
+func (c *Cache) writeItem(it store.Item) (store.Written, store.Reason) {
 	if c.settings.mode == ModeOff {
 		return store.Written{}, store.Off
 	}

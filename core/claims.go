@@ -66,7 +66,7 @@ func (c *Cache) claimAfar(k *key.Key, deadline time.Time, found func() bool) (*c
 			wait = 0
 		}
 		mine, turn := r.client.Claim(&k.ID, wait, waited, awaited)
-		c.remotes.waits.note(&k.ID, turn)
+		c.remotes.waits.noteTurn(&k.ID, turn)
 		switch {
 		case turn == remote.Nobodys, turn == remote.Theirs && gaveUp:
 			return nil, Leased
@@ -75,7 +75,7 @@ func (c *Cache) claimAfar(k *key.Key, deadline time.Time, found func() bool) (*c
 			return nil, Busy
 		}
 		// The result may have come since the last look.
-		c.remotes.forget()
+		c.remotes.forgetAbsences()
 		switch {
 		case found():
 			if mine != nil {
@@ -97,9 +97,9 @@ type claim struct {
 	cache  *Cache
 }
 
-// done ends a claim once the stored results are sent, so that no machine looks before they are
+// endWhenSent ends a claim once the stored results are sent, so that no machine looks before they are
 // there.
-func (m *claim) done() {
+func (m *claim) endWhenSent() {
 	if m != nil {
 		m.Done(m.cache.store.Outbox(m.remote.client.Outbox()))
 	}
@@ -109,11 +109,11 @@ func (m *claim) done() {
 // stored by now is sent; see Lease.ClaimDescriptor.
 func (c *Cache) Settle(fd int) {
 	if r := c.claimant(); r != nil && fd > 0 {
-		(&claim{remote.Adopt(fd), r, c}).done()
+		(&claim{remote.Adopt(fd), r, c}).endWhenSent()
 	}
 }
 
-func (m *claim) release() {
+func (m *claim) releaseClaim() {
 	if m != nil {
 		m.Release()
 	}

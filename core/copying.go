@@ -42,19 +42,19 @@ type copying struct {
 	pause  time.Duration
 }
 
-// place returns where in the queue the entry of a key is, -1 if it is not.
-func (q *copying) place(id *key.ID) int {
+// indexOf returns where in the queue the entry of a key is, -1 if it is not.
+func (q *copying) indexOf(id *key.ID) int {
 	return slices.IndexFunc(q.queue, func(b *blob.Blob) bool { return key.ID(b.ID()) == *id })
 }
 
-// entry returns the entry of a key with a reference for the caller, nil if it is not to be copied.
-func (q *copying) entry(id *key.ID) *blob.Blob {
+// entryOf returns the entry of a key with a reference for the caller, nil if it is not to be copied.
+func (q *copying) entryOf(id *key.ID) *blob.Blob {
 	if !q.busy.Load() || !waitsForCopies {
 		return nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if at := q.place(id); at >= 0 {
+	if at := q.indexOf(id); at >= 0 {
 		return q.queue[at].Retain()
 	}
 	return nil
@@ -73,13 +73,13 @@ func (q *copying) wake() {
 	}
 }
 
-// add takes a blob, with a reference of its own, if there is room for it; it is not taken twice.
+// addEntry takes a blob, with a reference of its own, if there is room for it; it is not taken twice.
 // first says that nobody makes the copies yet.
-func (q *copying) add(b *blob.Blob) (taken, first bool) {
+func (q *copying) addEntry(b *blob.Blob) (taken, first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	id := key.ID(b.ID())
-	if q.place(&id) >= 0 {
+	if q.indexOf(&id) >= 0 {
 		return true, false
 	}
 	if len(q.queue) >= mostCopies || q.bytes+len(b.Data()) > mostCopied {
@@ -141,7 +141,7 @@ func (c *Cache) copyLater(b *blob.Blob) {
 	if c.store == nil {
 		return
 	}
-	taken, first := c.copying.add(b)
+	taken, first := c.copying.addEntry(b)
 	switch {
 	case !taken:
 		c.copyIn(b)
@@ -176,7 +176,7 @@ func (c *Cache) settle() {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.wait(q.busy.Load)
+	q.waitWhile(q.busy.Load)
 }
 
 // settleEntry waits until the entry of a key is not to be copied.
@@ -187,16 +187,16 @@ func (c *Cache) settleEntry(id *key.ID) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if at := q.place(id); at > 1 { // it is the next
+	if at := q.indexOf(id); at > 1 { // it is the next
 		b := q.queue[at]
 		copy(q.queue[2:], q.queue[1:at])
 		q.queue[1] = b
 	}
-	q.wait(func() bool { return q.place(id) >= 0 })
+	q.waitWhile(func() bool { return q.indexOf(id) >= 0 })
 }
 
-// wait waits for copies as long as they are wanted. Its caller has the lock.
-func (q *copying) wait(wanted func() bool) {
+// waitWhile waits for copies as long as they are wanted. Its caller has the lock.
+func (q *copying) waitWhile(wanted func() bool) {
 	q.asking++
 	defer func() { q.asking-- }()
 	for wanted() {
@@ -212,7 +212,7 @@ func (c *Cache) copyIn(b *blob.Blob) (copied bool) {
 		return false
 	}
 	id := key.ID(b.ID())
-	c.change(&id, false, func() (changed bool, keep *blob.Blob) {
+	c.changeEntry(&id, false, func() (changed bool, keep *blob.Blob) {
 		w, why := c.store.Copy(b, passedOn(b))
 		if why != store.None {
 			c.log.line(Debug, "not copied from a layer: %s: %v", label(b.Name(), id), why)

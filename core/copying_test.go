@@ -46,7 +46,7 @@ func given(t *testing.T, k *key.Key, memory string) (*Cache, string) {
 	c := open(t, Options{
 		Values: map[string]string{"directory": to, "memory_size": memory}, Env: env{"HOME": t.TempDir()}.get,
 	})
-	if taken, first := c.copying.add(b); !taken || !first {
+	if taken, first := c.copying.addEntry(b); !taken || !first {
 		t.Fatal("the entry is not taken")
 	}
 	time.AfterFunc(50*time.Millisecond, c.makeCopies)
@@ -274,7 +274,7 @@ func TestCopiesThatWaitAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if taken, _ := q.add(b); taken != (n < mostCopies) {
+		if taken, _ := q.addEntry(b); taken != (n < mostCopies) {
 			t.Errorf("entry %d: taken %v", n, taken)
 		}
 		b.Release()
@@ -285,7 +285,7 @@ func TestCopiesThatWaitAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Release()
-	if taken, _ := large.add(b); taken {
+	if taken, _ := large.addEntry(b); taken {
 		t.Error("an entry beyond the bound is taken")
 	}
 }

@@ -37,13 +37,13 @@ func withoutInternal(kinds map[string]KindStats) (total KindStats, left map[stri
 	for kind, k := range kinds {
 		if !IsInternal(kind) {
 			left[kind] = k
-			total.add(&k)
+			total.addStats(&k)
 		}
 	}
 	return total, left
 }
 
-func (k *KindStats) add(other *KindStats) {
+func (k *KindStats) addStats(other *KindStats) {
 	k.HitsMemory += other.HitsMemory
 	k.HitsDisk += other.HitsDisk
 	k.HitsLayer += other.HitsLayer

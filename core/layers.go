@@ -137,7 +137,7 @@ func (c *Cache) layerOf(o *Opened) int {
 // no good entry. It returns the counter of the place where the entry was, and counts
 // nothing.
 func (c *Cache) goOn(id *key.ID, why store.Reason, opened *Opened) (*blob.Blob, store.Counter, store.Reason) {
-	if b := c.copying.entry(id); b != nil { // a remote gave it a moment ago
+	if b := c.copying.entryOf(id); b != nil { // a remote gave it a moment ago
 		if b, why := c.unlessWithdrawn(b, store.None); b != nil {
 			return b, store.HitsRemote, why
 		}

@@ -71,13 +71,13 @@ func (l *logger) line(level Level, format string, args ...any) {
 		}
 	}
 	if level <= l.level {
-		l.write(level, text)
+		l.writeLine(level, text)
 	}
 }
 
-// write appends one line with one write, so that lines of many processes do not
+// writeLine appends one line with one write, so that lines of many processes do not
 // mix.
-func (l *logger) write(level Level, text string) {
+func (l *logger) writeLine(level Level, text string) {
 	text = fmt.Sprintf("jitcache[%d] %s: %s\n", os.Getpid(), level, text)
 	if l.file == "" {
 		writeOnce(2, text)
@@ -93,7 +93,7 @@ func (l *logger) write(level Level, text string) {
 }
 
 func writeOnce(fd int, text string) {
-	if !fits(fd, len(text)) {
+	if !fitsInFile(fd, len(text)) {
 		return
 	}
 	for {
@@ -103,8 +103,8 @@ func writeOnce(fd int, text string) {
 	}
 }
 
-// fits reports whether a file may grow by n bytes. Anything but a file may.
-func fits(fd, n int) bool {
+// fitsInFile reports whether a file may grow by n bytes. Anything but a file may.
+func fitsInFile(fd, n int) bool {
 	var st syscall.Stat_t
 	if syscall.Fstat(fd, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return true

@@ -61,7 +61,7 @@ func (c *Cache) Lookup(id *key.ID, kind []byte, opened Opened, sealed func() *ke
 
 // Peek is Get for a caller that calls Acquire next: it counts a hit, but not a miss,
 // which Acquire counts.
-func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.look(id) }
+func (c *Cache) Peek(id *key.ID) (*blob.Blob, store.Reason) { return c.getUncounted(id) }
 
 // PeekFrom is Peek for a caller that must know whether the entry was made here. foreign
 // says that it has come from a remote, now or before, or that somebody else has signed it.
@@ -72,8 +72,8 @@ func (c *Cache) PeekFrom(id *key.ID) (b *blob.Blob, foreign bool, why store.Reas
 	return b, b != nil && (where == store.HitsRemote || c.madeElsewhere(b)), why
 }
 
-// look is Get without counting a miss.
-func (c *Cache) look(id *key.ID) (*blob.Blob, store.Reason) {
+// getUncounted is Get without counting a miss.
+func (c *Cache) getUncounted(id *key.ID) (*blob.Blob, store.Reason) {
 	if b := c.fromMemory(id); b != nil {
 		return b, store.None
 	}
@@ -92,8 +92,8 @@ func (c *Cache) fromMemory(id *key.ID) *blob.Blob {
 	return b
 }
 
-// read reads an entry of the own directory, and returns the ticket that was taken before.
-func (c *Cache) read(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, store.Reason) {
+// readOwn reads an entry of the own directory, and returns the ticket that was taken before.
+func (c *Cache) readOwn(id *key.ID, opened Opened) (*blob.Blob, memory.Ticket, store.Reason) {
 	switch {
 	case c.isOwn(&opened):
 		b, why := c.unlessWithdrawn(c.store.GetFrom(opened.Fd, id))
@@ -116,7 +116,7 @@ func (c *Cache) fromDisk(id *key.ID, opened Opened) (b *blob.Blob, where store.C
 	if why := c.unread(); why != store.None {
 		return nil, 0, why
 	}
-	b, ticket, why := c.read(id, opened)
+	b, ticket, why := c.readOwn(id, opened)
 	where = store.HitsDisk
 	if why != store.None {
 		b, where, why = c.goOn(id, why, &opened)
@@ -204,12 +204,12 @@ func (c *Cache) Maintain(id *key.ID, due memory.Due) {
 // Used counts n hits on entries of a kind that the host has returned itself, if there
 // is no tier to count them.
 func (c *Cache) Used(kind []byte, n uint64) {
-	c.count(kind, store.HitsMemory, n)
+	c.addToCounter(kind, store.HitsMemory, n)
 }
 
 // missed counts and logs a miss.
 func (c *Cache) missed(id *key.ID, kind []byte, why store.Reason, sealed func() *key.Key) {
-	c.count(kind, store.MissCounter(why), 1)
+	c.addToCounter(kind, store.MissCounter(why), 1)
 	level := Miss
 	if key.IsInternal(kind) {
 		level = Debug
@@ -224,7 +224,7 @@ func (c *Cache) Explain(k *key.Key) Explanation {
 	var b *blob.Blob
 	why := c.unread()
 	if why == store.None {
-		b, _, why = c.read(&k.ID, NotOpened) // which counts nothing
+		b, _, why = c.readOwn(&k.ID, NotOpened) // which counts nothing
 	}
 	if b == nil && c.Layered() && why != store.Off && why != store.Refresh {
 		b, _, why = c.goOn(&k.ID, why, &NotOpened)

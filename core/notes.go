@@ -24,12 +24,12 @@ func (c *Cache) LoadNote(id *key.ID) []byte {
 	}
 	c.settleEntry(id)
 	b, why := c.own(id)
-	return c.note(b, why, false)
+	return c.noteContent(b, why, false)
 }
 
-// note returns the content of a note, and remembers on whose word it rests. brought says
+// noteContent returns the content of a note, and remembers on whose word it rests. brought says
 // that it has not come from the cache's own directory.
-func (c *Cache) note(b *blob.Blob, why store.Reason, brought bool) []byte {
+func (c *Cache) noteContent(b *blob.Blob, why store.Reason, brought bool) []byte {
 	if why != store.None {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 		}
 		for _, l := range c.used {
 			b, why := c.fromLayer(l, id, -1)
-			if note := c.note(b, why, true); note != nil && !yield(note) {
+			if note := c.noteContent(b, why, true); note != nil && !yield(note) {
 				return
 			}
 		}
@@ -60,7 +60,7 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 			}
 			b, why, _, paid := c.fromRemote(r, id)
 			lost += paid
-			if note := c.note(b, why, true); note != nil && !yield(note) {
+			if note := c.noteContent(b, why, true); note != nil && !yield(note) {
 				return
 			}
 		}
@@ -70,12 +70,12 @@ func (c *Cache) LayerNotes(id *key.ID) iter.Seq[[]byte] {
 
 // SaveNote replaces the note under a key, if it can.
 func (c *Cache) SaveNote(k *key.Key, data []byte) {
-	c.write(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)})
+	c.writeItem(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)})
 }
 
 // ShareNote is SaveNote for a note that other machines may use too.
 func (c *Cache) ShareNote(k *key.Key, data []byte) {
-	if w, why := c.write(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)}); why == store.None && w.Created != 0 {
+	if w, why := c.writeItem(store.Item{Key: k, Payload: data, Replace: true, Words: c.relied(&k.ID)}); why == store.None && w.Created != 0 {
 		c.offer(&k.ID)
 	}
 }

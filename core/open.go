@@ -16,7 +16,7 @@ import (
 // It is not an error if the directory cannot be used. The cache then keeps results
 // in memory only, if it has a tier there, and a warning says so once.
 func Open(o Options) (*Cache, error) {
-	s, err := o.read()
+	s, err := o.readSettings()
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (c *Cache) Flush() {
 		return
 	}
 	c.settle()
-	c.tell()
+	c.tellHelpers()
 	c.drain()
 	c.store.Flush()
 }

@@ -141,7 +141,7 @@ func (o *Options) env(name string) string {
 	return o.Env(name)
 }
 
-func (o *Options) read() (*settings, error) {
+func (o *Options) readSettings() (*settings, error) {
 	r := &reader{o: o, s: &settings{log: logger{sink: o.Sink}, memorySize: DefaultMemorySize}}
 	for name := range o.Values {
 		if _, ok := OptionNames[name]; !ok {
@@ -158,7 +158,7 @@ func (o *Options) read() (*settings, error) {
 	st.ReadOnly = r.flag("readonly", "") || r.s.mode == ModeReadOnly
 	st.Trust.Shared = r.flag("shared", "JITCACHE_SHARED")
 	st.Trust.Users = r.users("trust", "JITCACHE_TRUST")
-	st.LockDir = r.text("lock_dir", "JITCACHE_LOCK_DIR")
+	st.LockDir = r.textOf("lock_dir", "JITCACHE_LOCK_DIR")
 	st.NodeLockDir = o.nodeLockDir()
 	r.s.local = o.Local
 	r.s.launcher = o.Launcher
@@ -176,8 +176,8 @@ func (o *Options) read() (*settings, error) {
 	return r.s, r.err
 }
 
-// text returns an option, else a variable.
-func (r *reader) text(option, variable string) string {
+// textOf returns an option, else a variable.
+func (r *reader) textOf(option, variable string) string {
 	if v, ok := r.o.Values[option]; ok {
 		return v
 	}
@@ -199,7 +199,7 @@ func (r *reader) bad(option, variable, want string) {
 }
 
 func (r *reader) choice(option, variable string, values ...string) string {
-	v := r.text(option, variable)
+	v := r.textOf(option, variable)
 	if v == "" {
 		return ""
 	}
@@ -213,7 +213,7 @@ func (r *reader) choice(option, variable string, values ...string) string {
 }
 
 func (r *reader) flag(option, variable string) bool {
-	v := r.text(option, variable)
+	v := r.textOf(option, variable)
 	switch strings.ToLower(v) {
 	case "", "0", "false", "no", "off":
 		return false
@@ -225,7 +225,7 @@ func (r *reader) flag(option, variable string) bool {
 }
 
 func (r *reader) size(option, variable string) (int64, bool) {
-	v := r.text(option, variable)
+	v := r.textOf(option, variable)
 	if v == "" {
 		return 0, false
 	}
@@ -253,7 +253,7 @@ func (r *reader) duration(variable string, otherwise time.Duration) time.Duratio
 
 func (r *reader) users(option, variable string) []uint32 {
 	var ids []uint32
-	for _, f := range strings.FieldsFunc(r.text(option, variable), func(c rune) bool { return c == ',' || c == ' ' }) {
+	for _, f := range strings.FieldsFunc(r.textOf(option, variable), func(c rune) bool { return c == ',' || c == ' ' }) {
 		id, err := strconv.ParseUint(f, 10, 32)
 		if err != nil {
 			r.bad(option, variable, "user ids separated by commas")

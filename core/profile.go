@@ -194,7 +194,7 @@ func (c *Cache) saveProfile() {
 		}
 	}
 	data, _ := p.bytes(today, before)
-	if w, why := c.write(store.Item{Key: p.key, Payload: data, Replace: true}); why == store.None && w.Created != 0 {
+	if w, why := c.writeItem(store.Item{Key: p.key, Payload: data, Replace: true}); why == store.None && w.Created != 0 {
 		c.offer(&p.key.ID)
 	}
 }

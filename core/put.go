@@ -28,7 +28,7 @@ func CheckAttributes(s string) error {
 // Put stores a result. It returns None if the entry is there afterwards, else why it
 // is not. attributes must have passed CheckAttributes.
 func (c *Cache) Put(k *key.Key, payload []byte, attributes string, replace bool) store.Reason {
-	_, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Replace: replace}, false)
+	_, why := c.putItem(store.Item{Key: k, Payload: payload, Attributes: attributes, Replace: replace}, false)
 	return why
 }
 
@@ -36,21 +36,21 @@ func (c *Cache) Put(k *key.Key, payload []byte, attributes string, replace bool)
 // counted as a compile that took as long; every hit on it saves that time.
 func (c *Cache) PutCompiled(k *key.Key, payload []byte, attributes string, replace bool, took time.Duration) store.Reason {
 	c.countCompile(k, took)
-	_, why := c.put(store.Item{Key: k, Payload: payload, Attributes: attributes, Replace: replace, Cost: int64(took)}, false)
+	_, why := c.putItem(store.Item{Key: k, Payload: payload, Attributes: attributes, Replace: replace, Cost: int64(took)}, false)
 	return why
 }
 
-// put stores an item on disk and in memory. With want it returns the bytes as a
+// putItem stores an item on disk and in memory. With want it returns the bytes as a
 // blob, stored or not, if there is memory for them.
-func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
+func (c *Cache) putItem(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	if c.settings.mode == ModeRefresh {
 		it.Replace = true
 	}
 	c.settleEntry(&it.Key.ID)
 	stored := false
-	c.change(&it.Key.ID, it.Replace, func() (changed bool, keep *blob.Blob) {
+	c.changeEntry(&it.Key.ID, it.Replace, func() (changed bool, keep *blob.Blob) {
 		var w store.Written
-		w, why = c.write(it)
+		w, why = c.writeItem(it)
 		changed = why == store.None && w.Created != 0
 		stored = changed
 		kept := c.memory != nil && (changed || c.keepsUnstored(&it.Key.ID, why))
@@ -69,12 +69,12 @@ func (c *Cache) put(it store.Item, want bool) (b *blob.Blob, why store.Reason) {
 	}
 	switch {
 	case why == store.None:
-		c.count(kind, store.Puts, 1)
+		c.addToCounter(kind, store.Puts, 1)
 	case c.store != nil:
 		c.store.CountRefused(kind, why)
 	default:
-		c.count(kind, store.PutsRefused, 1)
-		c.count(kind, store.RefusedCounter(why), 1)
+		c.addToCounter(kind, store.PutsRefused, 1)
+		c.addToCounter(kind, store.RefusedCounter(why), 1)
 	}
 	c.logPut(it, why)
 	if !want && b != nil {
@@ -132,7 +132,7 @@ func (c *Cache) Remove(id *key.ID) (found bool, why store.Reason) {
 		return c.memory != nil && c.memory.Remove((*[32]byte)(id)), store.None
 	}
 	c.settleEntry(id)
-	kept := c.change(id, true, func() (bool, *blob.Blob) {
+	kept := c.changeEntry(id, true, func() (bool, *blob.Blob) {
 		found, why = c.store.Remove(id)
 		return found, nil
 	})

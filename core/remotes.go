@@ -248,8 +248,8 @@ func (r *remotes) noteAbsent(id *key.ID, lost time.Duration) {
 	r.absent[*id] = absence{time.Now(), lost}
 }
 
-// forget forgets all absences, so that every entry is asked for again.
-func (r *remotes) forget() {
+// forgetAbsences forgets all absences, so that every entry is asked for again.
+func (r *remotes) forgetAbsences() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.absent)
@@ -272,7 +272,7 @@ func (c *Cache) offer(id *key.ID) (waits bool) {
 		c.remotes.offered.Store(true)
 	}
 	if waits && c.remotes.told.Swap(false) {
-		go c.tell()
+		go c.tellHelpers()
 	}
 	return waits
 }
@@ -295,8 +295,8 @@ func (c *Cache) bearsSignature(id *key.ID) bool {
 // wait. If that fails, the next put or the next process tells it.
 const telling = 500 * time.Millisecond
 
-// tell tells the helpers that entries wait.
-func (c *Cache) tell() {
+// tellHelpers tells the helpers that entries wait.
+func (c *Cache) tellHelpers() {
 	c.remotes.telling.Lock()
 	defer c.remotes.telling.Unlock()
 	if c.remotes.told.Swap(true) {

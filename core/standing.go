@@ -41,9 +41,9 @@ func (c *Cache) Stand(k *key.Key, why string, look func() (*blob.Blob, string)) 
 	c.standing.known[k.ID] = &stand{look, why}
 }
 
-// find looks for the result that a key stands for. ok is false if the key does not stand
+// findStanding looks for the result that a key stands for. ok is false if the key does not stand
 // for a request.
-func (s *standing) find(id *key.ID) (b *blob.Blob, why string, ok bool) {
+func (s *standing) findStanding(id *key.ID) (b *blob.Blob, why string, ok bool) {
 	s.mu.Lock()
 	found := s.known[*id]
 	s.mu.Unlock()

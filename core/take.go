@@ -103,7 +103,7 @@ func (c *Cache) takeIn(own, b *blob.Blob, merge func(own, brought *blob.Blob) []
 	c.rely(own, false)
 	c.rely(b, true)
 	k := key.Key{ID: key.ID(own.ID()), Name: own.Name(), Kind: own.Kind()}
-	if _, why := c.write(store.Item{Key: &k, Payload: data, Replace: true, Words: c.relied(&k.ID)}); why != store.None {
+	if _, why := c.writeItem(store.Item{Key: &k, Payload: data, Replace: true, Words: c.relied(&k.ID)}); why != store.None {
 		return NotTaken, why
 	}
 	return TakenIn, store.None

@@ -40,8 +40,8 @@ func (w *waits) any() bool {
 	return !w.last.IsZero() && time.Since(w.last) < living
 }
 
-// note notes an answer about a key.
-func (w *waits) note(id *key.ID, turn remote.Turn) {
+// noteTurn notes an answer about a key.
+func (w *waits) noteTurn(id *key.ID, turn remote.Turn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of, now := w.of[*id], time.Now()

@@ -29,7 +29,7 @@ func ParseAttributes(text string) Attributes {
 	return a
 }
 
-func (a Attributes) text() string {
+func (a Attributes) jsonText() string {
 	text, err := json.Marshal(a)
 	if err != nil { // cannot be: strings, and maps of strings
 		panic(err)
@@ -37,8 +37,8 @@ func (a Attributes) text() string {
 	return string(text)
 }
 
-func (r *running) result(code []byte, log string, lowered map[string]string, major, minor int) *command.Made {
+func (r *running) madeOf(code []byte, log string, lowered map[string]string, major, minor int) *command.Made {
 	return &command.Made{Payload: slices.Clone(code), Log: log, Attributes: Attributes{
 		Target: r.target.String(), Arch: r.arch + r.sm, NVRTC: fmt.Sprintf("%d.%d", major, minor), Log: log, Lowered: lowered,
-	}.text()}
+	}.jsonText()}
 }

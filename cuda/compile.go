@@ -134,7 +134,7 @@ func (r *running) Wait(d time.Duration) bool {
 		case answer == nil:
 			return false
 		case r.asked:
-			r.take(answer)
+			r.takeAnswer(answer)
 		}
 	}
 }
@@ -200,8 +200,8 @@ func (r *running) leaveToHost(why string, err error) {
 	}
 }
 
-// take turns the answer of a worker into a result or an error.
-func (r *running) take(a *worker.Answer) {
+// takeAnswer turns the answer of a worker into a result or an error.
+func (r *running) takeAnswer(a *worker.Answer) {
 	list, rep, err := r.worker.Record(r.work, r.world.Notes)
 	if rep != nil {
 		writeOut(rep.Out, rep.Err)
@@ -212,7 +212,7 @@ func (r *running) take(a *worker.Answer) {
 		} else {
 			r.err = failed
 		}
-		r.end(err == nil)
+		r.endWorker(err == nil)
 		return
 	}
 	code, lowered := a.Code, map[string]string{}
@@ -224,7 +224,7 @@ func (r *running) take(a *worker.Answer) {
 	if r.target == nvrtc.PTX {
 		code = code[:len(code)-1] // the NUL at its end
 	}
-	r.made = r.result(code, a.Log, lowered, r.worker.Major, r.worker.Minor)
+	r.made = r.madeOf(code, a.Log, lowered, r.worker.Major, r.worker.Minor)
 	if err == nil {
 		err = r.timeless(list, rep)
 	}
@@ -236,11 +236,11 @@ func (r *running) take(a *worker.Answer) {
 	if err != nil && !errors.As(err, &refused) {
 		r.made.Why = request.Refuse("nvrtc", "is not observed: "+err.Error())
 	}
-	r.end(err == nil)
+	r.endWorker(err == nil)
 }
 
-// end gives the worker back to the pool if it is still usable, else ends it.
-func (r *running) end(usable bool) {
+// endWorker gives the worker back to the pool if it is still usable, else ends it.
+func (r *running) endWorker(usable bool) {
 	if usable {
 		workers.Put(r.worker)
 	} else {
@@ -309,7 +309,7 @@ func (r *running) inHost() {
 		return
 	}
 	defer result.Code.Release()
-	r.made = r.result(result.Code.Data(), result.Log, result.Lowered, major, minor)
+	r.made = r.madeOf(result.Code.Data(), result.Log, result.Lowered, major, minor)
 	r.made.Why = request.Refuse("nvrtc", "is not observed: "+r.unseen)
 	if r.world.Kept {
 		r.world.Warn("nvrtc "+r.unseen, fmt.Sprintf("what NVRTC compiles is not kept: %s", r.unseen))

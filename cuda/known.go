@@ -41,7 +41,7 @@ var requests = request.NewTable[[2]key.Digest, *known](maxKnown)
 // known returns what is known of the request. The error says that it is malformed.
 func (r *Request) known() (*known, error) {
 	return requests.Get([2]key.Digest{r.SourceDigest, r.PartsDigest}, func() (*known, error) {
-		p, err := parse(r.Parts)
+		p, err := parseRequest(r.Parts)
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +55,9 @@ func (r *Request) known() (*known, error) {
 	})
 }
 
-// find returns the NVRTC to use. The last answer holds until the process loads or unloads a
+// findNVRTC returns the NVRTC to use. The last answer holds until the process loads or unloads a
 // library. If its file is gone, the list notices that.
-func (k *known) find() (dl.File, error) {
+func (k *known) findNVRTC() (dl.File, error) {
 	if file, ok := dl.Last(dl.NVRTC, k.parts.compiler); ok {
 		return file, nil
 	}
@@ -125,7 +125,7 @@ func (r *Request) spec() (k *known, s *command.Spec, file dl.File, err error) {
 	if k, err = r.known(); err != nil {
 		return nil, nil, file, err
 	}
-	if file, err = k.find(); err != nil {
+	if file, err = k.findNVRTC(); err != nil {
 		return nil, nil, file, err
 	}
 	sm, err := k.device()

@@ -95,7 +95,7 @@ func (r *Request) Job(c *core.Cache, environ []byte, want command.Want) (*comman
 	if err != nil {
 		return nil, err
 	}
-	p, err := parse(r.Parts)
+	p, err := parseRequest(r.Parts)
 	if err != nil {
 		return nil, err
 	}

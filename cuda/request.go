@@ -50,15 +50,15 @@ type parts struct {
 	driver      dl.Locations
 }
 
-func parse(b []byte) (*parts, error) {
+func parseRequest(b []byte) (*parts, error) {
 	p := &parts{name: defaultName}
-	if err := request.ReadParts(b, p.take); err != nil {
+	if err := request.ReadParts(b, p.takePart); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *parts) take(letter byte, value []byte) error {
+func (p *parts) takePart(letter byte, value []byte) error {
 	text := string(value)
 	switch letter {
 	case partName:

@@ -18,7 +18,7 @@ func part(letter byte, text string) string {
 }
 
 func TestPartsAreReadInOrder(t *testing.T) {
-	p, err := parse([]byte(part('N', "a/k.cu") + part('T', "ptx") + part('o', "-I") + part('o', "/x") +
+	p, err := parseRequest([]byte(part('N', "a/k.cu") + part('T', "ptx") + part('o', "-I") + part('o', "/x") +
 		part('h', "a.h") + part('t', "text") + part('h', "b.h") + part('t', "") + part('e', "k<int>") +
 		part('n', "/old") + part('n', "/new") + part('d', "/driver") + part('H', "/cuda") + part('p', "/packages") + part('k', "app")))
 	if err != nil {
@@ -39,7 +39,7 @@ func TestMalformedPartsAreAnError(t *testing.T) {
 		part('k', ""), part('k', "Two Words"), part('k', "seventeen-letters"),
 		"o\xff\xff\xff\xff\xff\xff\xff\xff", whole + "x",
 	} {
-		if p, err := parse([]byte(text)); err == nil {
+		if p, err := parseRequest([]byte(text)); err == nil {
 			t.Errorf("%q is read as %+v", text, p)
 		} else if FaultOf(err) != BadRequest || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", text, err)
@@ -52,7 +52,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(part('T', "ltoir") + part('o', "")))
 	f.Add([]byte("o\x02\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := parse(b)
+		p, err := parseRequest(b)
 		if (p == nil) != (err != nil) {
 			t.Fatalf("%q: %+v, %v", b, p, err)
 		}
@@ -73,7 +73,7 @@ func TestFaultsAreToldApart(t *testing.T) {
 
 func TestAttributesComeBack(t *testing.T) {
 	a := Attributes{Target: "cubin", Arch: "sm_90", NVRTC: "13.5", Log: "a\n\"b\"", Lowered: map[string]string{"k<int>": "_Z1kIiEvPT_"}}
-	b := ParseAttributes(a.text())
+	b := ParseAttributes(a.jsonText())
 	if b.Log != a.Log || b.Lowered["k<int>"] != "_Z1kIiEvPT_" || b.Arch != a.Arch || b.Target != a.Target || b.NVRTC != a.NVRTC {
 		t.Errorf("%+v came back as %+v", a, b)
 	}

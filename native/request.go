@@ -63,7 +63,7 @@ type parts struct {
 // them after the call.
 func Parse(b []byte) (*command.Spec, error) {
 	p := parts{kind: "shared", entry: "native", output: output}
-	if err := request.ReadParts(b, p.take); err != nil {
+	if err := request.ReadParts(b, p.takePart); err != nil {
 		return nil, err
 	}
 	s := &command.Spec{
@@ -78,14 +78,14 @@ func Parse(b []byte) (*command.Spec, error) {
 		}
 		return s, nil
 	}
-	if err := p.check(); err != nil {
+	if err := p.checkRequest(); err != nil {
 		return nil, err
 	}
 	s.Args = p.commandLine()
 	return s, nil
 }
 
-func (p *parts) take(letter byte, value []byte) error {
+func (p *parts) takePart(letter byte, value []byte) error {
 	text := string(value)
 	switch letter {
 	case partWord:
@@ -145,8 +145,8 @@ func (p *parts) take(letter byte, value []byte) error {
 	return nil
 }
 
-// check reports what is wrong with a request to compile.
-func (p *parts) check() error {
+// checkRequest reports what is wrong with a request to compile.
+func (p *parts) checkRequest() error {
 	if len(p.words) == 0 {
 		return errors.New("request: names no compiler")
 	}
@@ -194,16 +194,16 @@ func (p *parts) commandLine() []string {
 	args = append(append(args, p.flags...), "-ffile-prefix-map="+command.Private+"=.")
 	for _, s := range p.sources {
 		if l := language(s); l != "" {
-			args = append(args, "-x", l, p.place(s))
+			args = append(args, "-x", l, p.nameFor(s))
 		}
 	}
 	args = append(append(args, "-x", "none"), p.link...)
-	return append(args, "-o", p.place(output))
+	return append(args, "-o", p.nameFor(output))
 }
 
-// place returns a file's name for the command line. It is the plain name if the command
+// nameFor returns a file's name for the command line. It is the plain name if the command
 // runs in the private folder.
-func (p *parts) place(name string) string {
+func (p *parts) nameFor(name string) string {
 	if p.folder == "" || filepath.IsAbs(name) || strings.Contains(name, "/") {
 		return name
 	}

@@ -16,8 +16,8 @@ import (
 // times, so that the host's signals do not wait long.
 const mostClaimWait = 10 * time.Second
 
-// claims answers a request for a claim.
-func (s *session) claims(n engine.Name) ([]byte, error) {
+// answerClaim answers a request for a claim.
+func (s *session) answerClaim(n engine.Name) ([]byte, error) {
 	ms, err := wire.ReadSize(s.r)
 	if err != nil {
 		return nil, err
@@ -36,19 +36,19 @@ func (s *session) claims(n engine.Name) ([]byte, error) {
 		return answer, nil
 	}
 	until := time.Now().Add(min(time.Duration(min(ms, 1<<20))*time.Millisecond, mostClaimWait))
-	turn, mine, err := s.claimsOf(n).ask(n.Parts[len(n.Parts)-1], until, waited != 0)
+	turn, mine, err := s.claimsOf(n).askForClaim(n.Parts[len(n.Parts)-1], until, waited != 0)
 	if err != nil {
-		return s.told(err), nil
+		return s.errorAnswer(err), nil
 	}
 	s.claim = mine
 	return []byte{wire.OK, turn}, nil
 }
 
-// done takes the claim over from the client. It ends when the entries of an outbox are sent.
-func (s *session) done(dir string) []byte {
+// handOverClaim takes the claim over from the client. It ends when the entries of an outbox are sent.
+func (s *session) handOverClaim(dir string) []byte {
 	if mine := s.claim; mine != nil {
 		s.claim = nil
-		go mine.of.done(mine, dir)
+		go mine.of.endWhenSent(mine, dir)
 	}
 	return []byte{wire.OK}
 }
@@ -56,7 +56,7 @@ func (s *session) done(dir string) []byte {
 // drop ends the claim of a client that has disconnected.
 func (s *session) drop() {
 	if s.claim != nil {
-		go s.claim.of.end(s.claim)
+		go s.claim.of.endClaim(s.claim)
 	}
 }
 

@@ -107,8 +107,8 @@ func (s *Server) claimsOf(n engine.Name) *claims {
 	return c
 }
 
-// name returns the name of a value that lives for a short time.
-func (c *claims) name(of, what string) engine.Name {
+// valueName returns the name of a value that lives for a short time.
+func (c *claims) valueName(of, what string) engine.Name {
 	return engine.Name{Parts: append(slices.Clone(c.space), of+"-"+what)}
 }
 

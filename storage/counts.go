@@ -94,7 +94,7 @@ func (c *counts) rejected(why string) {
 	c.miss(why)
 }
 
-func (c *counts) describe(d *Description) {
+func (c *counts) describeTo(d *Description) {
 	d.Hits, d.Errors, d.Refused = c.hits.Load(), c.errors.Load(), c.denied.Load()
 	d.Puts, d.Kept, d.Received, d.Sent = c.puts.Load(), c.kept.Load(), c.received.Load(), c.sent.Load()
 	c.mu.Lock()

@@ -115,7 +115,7 @@ func (s *Server) watchIdle() {
 		}
 		quiet := time.Since(s.began) - time.Duration(s.last.Load())
 		idle := s.settings.Idle
-		claims, remains := s.holds()
+		claims, remains := s.holdsClaims()
 		if s.outboxes.busy() || remains {
 			idle += s.patience
 		}
@@ -126,8 +126,8 @@ func (s *Server) watchIdle() {
 	}
 }
 
-// holds reports whether a client holds a claim, and whether one is being taken back.
-func (s *Server) holds() (claims, remains bool) {
+// holdsClaims reports whether a client holds a claim, and whether one is being taken back.
+func (s *Server) holdsClaims() (claims, remains bool) {
 	s.spaces.mu.Lock()
 	defer s.spaces.mu.Unlock()
 	for _, c := range s.spaces.of {

@@ -40,8 +40,8 @@ var (
 		zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderMaxMemory(1<<30))
 )
 
-// pack returns an entry as an engine keeps it.
-func pack(entry []byte) []byte {
+// packEntry returns an entry as an engine keeps it.
+func packEntry(entry []byte) []byte {
 	head := append(make([]byte, 0, objectHead+len(entry)), objectMagic...)
 	head = append(head, asItIs, 1)
 	head = binary.LittleEndian.AppendUint64(head, uint64(len(entry)))

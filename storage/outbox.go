@@ -42,8 +42,8 @@ const sending = ".s"
 // An outbox is ROOT/v1/outbox/REMOTE.NAMESPACE.
 var outboxPath = regexp.MustCompile(`^(/.*)/v1/outbox/[0-9a-f]{16}\.([A-Za-z0-9_=-]+)$`)
 
-// add says that an outbox may have entries. A path that is no outbox is ignored.
-func (o *outboxes) add(dir string) {
+// addOutbox says that an outbox may have entries. A path that is no outbox is ignored.
+func (o *outboxes) addOutbox(dir string) {
 	m := outboxPath.FindStringSubmatch(dir)
 	if m == nil || filepath.Clean(dir) != dir {
 		return
@@ -113,7 +113,7 @@ func (o *outboxes) emptied(dir string, wait time.Duration, hasty bool) bool {
 		}
 		if idle && sendsTheirs {
 			time.Sleep(firstTry)
-			o.add(dir)
+			o.addOutbox(dir)
 		} else if idle {
 			return false
 		}
@@ -220,7 +220,7 @@ func (o *outboxes) send(b *outbox, from *store.Store, name string) bool {
 	if s.state.refuses() != "" {
 		return false
 	}
-	_, err = s.store(engine.Name{Parts: []string{"jitcache", "1", b.namespace, digits}}, entry.Buffer(), true)
+	_, err = s.putValue(engine.Name{Parts: []string{"jitcache", "1", b.namespace, digits}}, entry.Buffer(), true)
 	if err == nil || errors.Is(err, engine.ErrTooLarge) {
 		os.Remove(taken)
 		return true

@@ -38,7 +38,7 @@ func (c *claims) show(ctx context.Context) error {
 	if !ownClock {
 		c.beat.n = int(time.Now().UnixNano())
 	}
-	_, err := c.server.engine.Put(ctx, c.name(c.token, "alive"), []byte(strconv.Itoa(c.beat.n)), true)
+	_, err := c.server.engine.Put(ctx, c.valueName(c.token, "alive"), []byte(strconv.Itoa(c.beat.n)), true)
 	if err == nil {
 		c.beat.at = time.Now()
 	}
@@ -56,7 +56,7 @@ func (c *claims) beats() {
 		if holds {
 			c.show(ctx) // after an error others miss a beat
 		} else {
-			c.server.engine.Remove(ctx, c.name(c.token, "alive"))
+			c.server.engine.Remove(ctx, c.valueName(c.token, "alive"))
 			b.running, b.at = false, time.Time{}
 		}
 		cancel()
@@ -70,11 +70,11 @@ func (c *claims) beats() {
 // sendingTime is how long a claim waits for its result to be sent before it ends in any case.
 const sendingTime = time.Minute
 
-// done ends a claim whose result waits in an outbox, when the result is sent or sendingTime is
+// endWhenSent ends a claim whose result waits in an outbox, when the result is sent or sendingTime is
 // over.
-func (c *claims) done(mine *claim, dir string) {
+func (c *claims) endWhenSent(mine *claim, dir string) {
 	waits := c.server.outboxes.marks(dir)
-	c.server.outboxes.add(dir)
+	c.server.outboxes.addOutbox(dir)
 	// Entries are checked one after the other: while the first still waits, the others need no
 	// look.
 	for end := time.Now().Add(sendingTime); endsSent && len(waits) > 0 && time.Now().Before(end); {
@@ -84,7 +84,7 @@ func (c *claims) done(mine *claim, dir string) {
 		}
 		waits = waits[1:]
 	}
-	c.end(mine)
+	c.endClaim(mine)
 }
 
 func exists(path string) bool {
@@ -104,9 +104,9 @@ func (o *outboxes) marks(dir string) (names []string) {
 	return names
 }
 
-// end ends a claim. It goes on trying as long as the helper lives, because others respect the
+// endClaim ends a claim. It goes on trying as long as the helper lives, because others respect the
 // claim while they see the pulse. If the helper ends, its pulse does too.
-func (c *claims) end(mine *claim) {
+func (c *claims) endClaim(mine *claim) {
 	c.mu.Lock()
 	mine.over = true
 	c.mu.Unlock()
@@ -120,16 +120,16 @@ func (c *claims) end(mine *claim) {
 
 func (c *claims) withdraw(mine *claim) {
 	for wait := firstTry; ; wait = min(2*wait, lastTry) {
-		if c.server.state.refuses() == "" && c.remove(mine) {
+		if c.server.state.refuses() == "" && c.removeClaim(mine) {
 			return
 		}
 		time.Sleep(wait)
 	}
 }
 
-// remove removes a claim from the engine, beginning with the first name of its chain, where
+// removeClaim removes a claim from the engine, beginning with the first name of its chain, where
 // others look. It leaves values that another helper has put there since.
-func (c *claims) remove(mine *claim) bool {
+func (c *claims) removeClaim(mine *claim) bool {
 	ctx, cancel := c.server.within()
 	defer cancel()
 	for _, l := range mine.chain {

@@ -42,7 +42,7 @@ type Server struct {
 // New returns a server. It connects to nothing. If the settings are wrong, the server serves,
 // and says so to whoever asks.
 func New(s *Settings) (*Server, error) {
-	e, err := s.open()
+	e, err := s.openEngine()
 	if errors.Is(err, engine.ErrUsage) {
 		s.Engine.Attributes = nil
 		e, err = engine.Unusable(err), nil

@@ -255,15 +255,15 @@ func TestWhatIsNoEntryIsAnErrorAndABombTakesNoMemory(t *testing.T) {
 	socket, e, _ := serving(t, 0)
 	c := dial(t, socket)
 	name := strings.Repeat("ab", 32)
-	good := pack([]byte(strings.Repeat("entry ", 10000)))
+	good := packEntry([]byte(strings.Repeat("entry ", 10000)))
 	lies := func(size uint64) []byte {
-		b := bytes.Clone(pack(make([]byte, 64<<20)))
+		b := bytes.Clone(packEntry(make([]byte, 64<<20)))
 		copy(b[8:], wire.AppendSize(nil, size))
 		return b
 	}
 	for what, value := range map[string][]byte{
 		"html": []byte("<html>please log in</html>"), "empty": {}, "truncated": good[:len(good)-1], "longer": append(bytes.Clone(good), 0),
-		"head alone": good[:objectHead], "negative": lies(math.MaxUint64), "bomb": lies(1000), "bomb as large as it says": pack(make([]byte, 64<<20)),
+		"head alone": good[:objectHead], "negative": lies(math.MaxUint64), "bomb": lies(1000), "bomb as large as it says": packEntry(make([]byte, 64<<20)),
 		"method": append([]byte("jcobj\x00\x07\x01"), make([]byte, 20)...), "version": append([]byte("jcobj\x00\x00\x09"), make([]byte, 20)...),
 	} {
 		e.mu.Lock()
@@ -283,7 +283,7 @@ func TestWhatIsNoEntryIsAnErrorAndABombTakesNoMemory(t *testing.T) {
 
 //jitcache:control nobomb
 func TestDecompressionTakesNoMoreThanItSays(t *testing.T) {
-	bomb := pack(make([]byte, 512<<20))
+	bomb := packEntry(make([]byte, 512<<20))
 	copy(bomb[8:], wire.AppendSize(nil, 1<<20))
 	before := resident(t)
 	if _, err := unpack(bomb, 1<<30); !errors.Is(err, errBomb) {

@@ -79,7 +79,7 @@ func (s *session) one(request byte) bool {
 		s.open.Add(-1)
 	}()
 	s.conn.SetReadDeadline(time.Now().Add(slow))
-	answer, ok := s.answer(request)
+	answer, ok := s.answerRequest(request)
 	return ok && s.send(answer)
 }
 
@@ -99,33 +99,33 @@ func (s *session) sendValue(value []byte) error {
 	return err
 }
 
-// answer reads the rest of a request and returns the answer; false ends the session.
-func (s *session) answer(request byte) ([]byte, bool) {
+// answerRequest reads the rest of a request and returns the answer; false ends the session.
+func (s *session) answerRequest(request byte) ([]byte, bool) {
 	s.keeps = s.keeps || request >= wire.Upload && endsOurs
 	switch request {
 	case wire.Get:
-		return withKey(s, s.get)
+		return withKey(s, s.answerGet)
 	case wire.Put:
-		return withKey(s, s.put)
+		return withKey(s, s.answerPut)
 	case wire.Remove:
-		return withKey(s, s.remove)
+		return withKey(s, s.answerRemove)
 	case wire.Stop:
 		s.send([]byte{wire.OK})
 		s.end <- "stopped by a client"
 		return nil, false
 	case wire.Info:
-		return s.info(), true
+		return s.answerInfo(), true
 	case wire.Upload:
 		return s.withDirectory(func(dir string) []byte {
-			s.outboxes.add(dir)
+			s.outboxes.addOutbox(dir)
 			return []byte{wire.OK}
 		})
 	case wire.Flush:
-		return s.withDirectory(s.flush)
+		return s.withDirectory(s.answerFlush)
 	case wire.Claim:
-		return withKey(s, s.claims)
+		return withKey(s, s.answerClaim)
 	case wire.Done:
-		return s.withDirectory(s.done)
+		return s.withDirectory(s.handOverClaim)
 	case wire.Fetch:
 		return nil, s.fetchAll()
 	case wire.Rejected:
@@ -136,8 +136,8 @@ func (s *session) answer(request byte) ([]byte, bool) {
 		s.counts.rejected(string(why))
 		return []byte{wire.OK}, true
 	case wire.Status:
-		s.look()
-		text, err := json.Marshal(s.describe())
+		s.probeEngine()
+		text, err := json.Marshal(s.describeHelper())
 		if err != nil {
 			return nil, false
 		}
@@ -167,13 +167,13 @@ func (s *session) withDirectory(fn func(dir string) []byte) ([]byte, bool) {
 	return fn(string(dir)), true
 }
 
-func (s *session) get(n engine.Name) ([]byte, error) {
+func (s *session) answerGet(n engine.Name) ([]byte, error) {
 	s.keeps = s.keeps || n.Ours()
 	if answer := s.down(); answer != nil {
 		s.counts.miss(missDown)
 		return answer, nil
 	}
-	value, err := s.fetch(n)
+	value, err := s.getValue(n)
 	if err != nil {
 		s.counts.miss(missOf(err))
 	}
@@ -181,13 +181,13 @@ func (s *session) get(n engine.Name) ([]byte, error) {
 	case err == engine.ErrNotFound:
 		return []byte{wire.Noop}, nil
 	case err != nil:
-		return s.told(err), nil
+		return s.errorAnswer(err), nil
 	}
 	s.counts.hits.Add(1)
 	return nil, s.sendValue(value)
 }
 
-func (s *session) put(n engine.Name) ([]byte, error) {
+func (s *session) answerPut(n engine.Name) ([]byte, error) {
 	flags, err := wire.ReadByte(s.r)
 	if err != nil {
 		return nil, err
@@ -199,17 +199,17 @@ func (s *session) put(n engine.Name) ([]byte, error) {
 	if answer := s.down(); answer != nil {
 		return answer, nil
 	}
-	stored, err := s.store(n, value, flags&wire.Overwrite != 0)
+	stored, err := s.putValue(n, value, flags&wire.Overwrite != 0)
 	switch {
 	case err != nil:
-		return s.told(err), nil
+		return s.errorAnswer(err), nil
 	case !stored:
 		return []byte{wire.Noop}, nil
 	}
 	return []byte{wire.OK}, nil
 }
 
-func (s *session) remove(n engine.Name) ([]byte, error) {
+func (s *session) answerRemove(n engine.Name) ([]byte, error) {
 	if answer := s.down(); answer != nil {
 		return answer, nil
 	}
@@ -218,7 +218,7 @@ func (s *session) remove(n engine.Name) ([]byte, error) {
 	removed, err := s.engine.Remove(ctx, n)
 	switch {
 	case err != nil:
-		return s.told(err), nil
+		return s.errorAnswer(err), nil
 	case !removed:
 		return []byte{wire.Noop}, nil
 	}
@@ -226,9 +226,9 @@ func (s *session) remove(n engine.Name) ([]byte, error) {
 	return []byte{wire.OK}, nil
 }
 
-// info is for ccache's log.
-func (s *session) info() []byte {
-	d := s.describe()
+// answerInfo is for ccache's log.
+func (s *session) answerInfo() []byte {
+	d := s.describeHelper()
 	said := []string{d.URL, d.State}
 	if d.LastError != "" {
 		said = append(said, "last error: "+d.LastError)
@@ -243,7 +243,7 @@ func (s *session) info() []byte {
 // mostWait is the longest that Flush waits.
 const mostWait = time.Hour
 
-func (s *session) flush(dir string) []byte {
+func (s *session) answerFlush(dir string) []byte {
 	ms, err := wire.ReadSize(s.r)
 	if err != nil {
 		return wire.AppendErr(nil, "how long?")
@@ -253,7 +253,7 @@ func (s *session) flush(dir string) []byte {
 	if err != nil {
 		return wire.AppendErr(nil, "for whom?")
 	}
-	s.outboxes.add(dir)
+	s.outboxes.addOutbox(dir)
 	if s.outboxes.emptied(dir, wait, hasty != 0) {
 		return []byte{wire.OK}
 	}
@@ -312,14 +312,14 @@ func (s *session) sendOne(a engine.Answer) bool {
 		return s.send([]byte{wire.Noop})
 	}
 	s.counts.miss(missOf(err))
-	return s.send(s.told(err))
+	return s.send(s.errorAnswer(err))
 }
 
-// describe returns what `jitcache remote status` shows.
-func (s *Server) describe() *Description {
+// describeHelper returns what `jitcache remote status` shows.
+func (s *Server) describeHelper() *Description {
 	d := &Description{Identity: Identity, URL: s.settings.URL, Pid: os.Getpid(), Uptime: time.Since(s.began).Seconds()}
-	d.State, d.LastError = s.state.text()
-	s.counts.describe(d)
+	d.State, d.LastError = s.state.stateText()
+	s.counts.describeTo(d)
 	d.Queue = s.outboxes.waiting()
 	return d
 }

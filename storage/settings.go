@@ -72,8 +72,8 @@ func shown(u *url.URL) string {
 	return u.Redacted()
 }
 
-// open opens the engine. Errors of engine.ErrUsage are the user's.
-func (s *Settings) open() (engine.Engine, error) {
+// openEngine opens the engine. Errors of engine.ErrUsage are the user's.
+func (s *Settings) openEngine() (engine.Engine, error) {
 	if s.wrong != nil {
 		return nil, s.wrong
 	}

@@ -46,12 +46,12 @@ func TestHelperWithWrongSettingsSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
-		_, err = s.fetch(nameOf([]byte(ourKey)))
+		_, err = s.getValue(nameOf([]byte(ourKey)))
 		said := s.failed(err)
 		if !errors.Is(err, engine.ErrRefused) || !strings.Contains(said, c.want) {
 			t.Errorf("%v: says %q", c, said)
 		}
-		if d := s.describe(); !strings.Contains(d.LastError, c.want) || strings.Contains(said+d.LastError+d.URL, "hunter2") {
+		if d := s.describeHelper(); !strings.Contains(d.LastError, c.want) || strings.Contains(said+d.LastError+d.URL, "hunter2") {
 			t.Errorf("%v: describes %+v", c, d)
 		}
 	}

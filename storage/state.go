@@ -90,9 +90,9 @@ func (s *state) watch(wait time.Duration) {
 // connecting is how long a probe may take.
 const connecting = 2 * time.Second
 
-// look probes the engine, unless it is known to be down, so that Status describes the present.
+// probeEngine probes the engine, unless it is known to be down, so that Status describes the present.
 // It takes no longer than the caller of Status waits.
-func (s *Server) look() {
+func (s *Server) probeEngine() {
 	if s.state.refuses() != "" {
 		return
 	}
@@ -106,8 +106,8 @@ func (s *Server) look() {
 // looking is below the two seconds that the command waits for an answer.
 const looking = 1500 * time.Millisecond
 
-// text returns the state in words, and the last error.
-func (s *state) text() (text, last string) {
+// stateText returns the state in words, and the last error.
+func (s *state) stateText() (text, last string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down == "" {

@@ -62,7 +62,7 @@ func (c *claims) obeys() (bool, error) {
 	}
 	ctx, cancel := c.server.within()
 	defer cancel()
-	obeys, err := c.refuses(ctx, c.name(c.token, "trial"+strconv.Itoa(t.n)))
+	obeys, err := c.refuses(ctx, c.valueName(c.token, "trial"+strconv.Itoa(t.n)))
 	switch {
 	case errors.Is(err, engine.ErrRefused): // as some do who know no conditions
 		c.server.state.saw(err)
@@ -86,7 +86,7 @@ func (c *claims) obeys() (bool, error) {
 func (c *claims) refuses(ctx context.Context, at engine.Name) (bool, error) {
 	puts := trialPuts
 	if !triesAgain {
-		puts, at = 2, c.name(c.token, "trial")
+		puts, at = 2, c.valueName(c.token, "trial")
 	}
 	for n := range puts {
 		stored, err := c.server.engine.Put(ctx, at, []byte("1"), false)

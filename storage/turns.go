@@ -16,9 +16,9 @@ import (
 	"jitcache/storage/engine"
 )
 
-// ask asks for the claim on a key until the deadline; see wire.Claim for the answers. The
+// askForClaim asks for the claim on a key until the deadline; see wire.Claim for the answers. The
 // claim is not nil if it is Mine.
-func (c *claims) ask(id string, until time.Time, waited bool) (turn byte, mine *claim, err error) {
+func (c *claims) askForClaim(id string, until time.Time, waited bool) (turn byte, mine *claim, err error) {
 	if obeys, err := c.obeys(); err != nil || !obeys {
 		return wire.Nobodys, nil, err
 	}
@@ -26,7 +26,7 @@ func (c *claims) ask(id string, until time.Time, waited bool) (turn byte, mine *
 		c.mu.Lock()
 		ended := c.ended
 		c.mu.Unlock()
-		turn, mine, next, err := c.try(id, waited)
+		turn, mine, next, err := c.tryClaim(id, waited)
 		left := time.Until(until)
 		if err != nil || turn != wire.Theirs || left <= 0 {
 			return turn, mine, err
@@ -40,9 +40,9 @@ func (c *claims) ask(id string, until time.Time, waited bool) (turn byte, mine *
 	}
 }
 
-// try asks the engine once, unless this helper holds the key or has asked a moment ago. next is
+// tryClaim asks the engine once, unless this helper holds the key or has asked a moment ago. next is
 // when asking again makes sense.
-func (c *claims) try(id string, waited bool) (turn byte, mine *claim, next time.Time, err error) {
+func (c *claims) tryClaim(id string, waited bool) (turn byte, mine *claim, next time.Time, err error) {
 	c.mu.Lock()
 	w := c.watched[id]
 	switch now := time.Now(); {
@@ -64,7 +64,7 @@ func (c *claims) try(id string, waited bool) (turn byte, mine *claim, next time.
 	c.mu.Unlock()
 
 	ctx, cancel := c.server.within()
-	turn, mine, dead, err := c.look(ctx, id, waited, &w.holder)
+	turn, mine, dead, err := c.lookAtClaim(ctx, id, waited, &w.holder)
 	cancel()
 
 	c.mu.Lock()
@@ -104,16 +104,16 @@ func pace(waited time.Duration) time.Duration {
 	return d*3/4 + d/2*time.Duration(b[0])/math.MaxUint8
 }
 
-// look looks at the claim on a key, and takes it if there is none or if its holder is dead. If
+// lookAtClaim looks at the claim on a key, and takes it if there is none or if its holder is dead. If
 // the holder lives, dead is when it counts as dead unless its pulse changes. holder is the
 // holder at the last look: a client that has waited for it is told that it has ended, even if
 // another helper has the claim by now, whose result may not help this client.
-func (c *claims) look(ctx context.Context, id string, waited bool, holder *string) (turn byte, mine *claim, dead time.Time, err error) {
-	at := c.name(id, "claim")
+func (c *claims) lookAtClaim(ctx context.Context, id string, waited bool, holder *string) (turn byte, mine *claim, dead time.Time, err error) {
+	at := c.valueName(id, "claim")
 	var chain []link
 	for len(chain) < longestChain {
 		if !waited || len(chain) > 0 {
-			value, stored, err := c.put(ctx, at)
+			value, stored, err := c.putClaim(ctx, at)
 			switch {
 			case err != nil:
 				return wire.Nobodys, nil, dead, err
@@ -141,7 +141,7 @@ func (c *claims) look(ctx context.Context, id string, waited bool, holder *strin
 			return wire.Theirs, nil, dead, err
 		}
 		chain = append(chain, link{at, string(value)})
-		at = c.name(key.ID(key.Sum(key.AppendTexts(nil, id, string(value)))).String(), "claim")
+		at = c.valueName(key.ID(key.Sum(key.AppendTexts(nil, id, string(value)))).String(), "claim")
 	}
 	return wire.Nobodys, nil, dead, nil
 }
@@ -178,10 +178,10 @@ func seenAt(asked time.Time) time.Time {
 // longestChain is how many dead holders of one key are followed. Beyond it, everybody compiles.
 const longestChain = 16
 
-// put puts a claim of this helper under a name if nothing is there. The pulse starts before it,
+// putClaim puts a claim of this helper under a name if nothing is there. The pulse starts before it,
 // and goes on while putting counts the claim: if it is stored, until the caller has put it into
 // held.
-func (c *claims) put(ctx context.Context, at engine.Name) (value string, stored bool, err error) {
+func (c *claims) putClaim(ctx context.Context, at engine.Name) (value string, stored bool, err error) {
 	c.intend(1)
 	defer func() {
 		if !stored {
@@ -218,7 +218,7 @@ func (c *claims) deadAt(ctx context.Context, value string) (time.Time, error) {
 	if !tokenForm(token) || token == c.token {
 		return time.Time{}, nil // nobody's
 	}
-	shown, err := c.server.engine.Get(ctx, c.name(token, "alive"), most)
+	shown, err := c.server.engine.Get(ctx, c.valueName(token, "alive"), most)
 	if err != nil && !errors.Is(err, engine.ErrNotFound) {
 		return time.Time{}, err
 	}

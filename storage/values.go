@@ -9,8 +9,8 @@ import (
 	"jitcache/storage/engine"
 )
 
-// told returns the answer to a request that has failed.
-func (s *Server) told(err error) []byte {
+// errorAnswer returns the answer to a request that has failed.
+func (s *Server) errorAnswer(err error) []byte {
 	s.counts.errors.Add(1)
 	text := s.failed(err)
 	if ofEntry(err) {
@@ -28,8 +28,8 @@ func (s *Server) down() []byte {
 	return nil
 }
 
-// fetch gets a value from the engine. If the name is ours, it unpacks the object.
-func (s *Server) fetch(n engine.Name) ([]byte, error) {
+// getValue gets a value from the engine. If the name is ours, it unpacks the object.
+func (s *Server) getValue(n engine.Name) ([]byte, error) {
 	ctx, cancel := s.within()
 	defer cancel()
 	value, err := s.engine.Get(ctx, n, s.limit)
@@ -40,10 +40,10 @@ func (s *Server) fetch(n engine.Name) ([]byte, error) {
 	return value, err
 }
 
-// store puts a value into the engine.
-func (s *Server) store(n engine.Name, value []byte, overwrite bool) (bool, error) {
+// putValue puts a value into the engine.
+func (s *Server) putValue(n engine.Name, value []byte, overwrite bool) (bool, error) {
 	if n.Ours() {
-		value = pack(value)
+		value = packEntry(value)
 	}
 	if int64(len(value)) > s.limit {
 		return false, engine.ErrTooLarge

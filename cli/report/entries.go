@@ -47,7 +47,7 @@ type classes struct {
 	counts []int
 }
 
-func (c *classes) add(at int64, value float64) {
+func (c *classes) addSample(at int64, value float64) {
 	if c.values == nil {
 		c.values, c.counts = make([]float64, len(c.labels)), make([]int, len(c.labels))
 	}
@@ -129,9 +129,9 @@ func (e *Entries) Add(l *core.Listed) {
 	}
 	kind.value += float64(l.File)
 	e.numbers[l.Kind]++
-	e.sizes.add(l.Size, 1)
-	e.made.add(int64(e.now.Sub(l.Created)), float64(l.File))
-	e.used.add(int64(e.now.Sub(l.Used)), float64(l.File))
+	e.sizes.addSample(l.Size, 1)
+	e.made.addSample(int64(e.now.Sub(l.Created)), float64(l.File))
+	e.used.addSample(int64(e.now.Sub(l.Used)), float64(l.File))
 	if l.Compile > 0 && !core.IsInternal(l.Kind) {
 		e.addCostly(l)
 	}
@@ -162,7 +162,7 @@ func (e *Entries) costlyTable(b *strings.Builder) {
 		if name == "" {
 			name = l.Key[:min(len(l.Key), 12)]
 		}
-		fmt.Fprintf(b, "<tr><th>%s<td>%s<td>%s<td>%s<td>%s</tr>\n", text(name), text(l.Kind), lasted(l.Compile), store.FormatSize(l.Size), l.Used.Format("2006-01-02"))
+		fmt.Fprintf(b, "<tr><th>%s<td>%s<td>%s<td>%s<td>%s</tr>\n", escapedText(name), escapedText(l.Kind), lasted(l.Compile), store.FormatSize(l.Size), l.Used.Format("2006-01-02"))
 	}
 	b.WriteString("</tbody></table></div>\n")
 }

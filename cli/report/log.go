@@ -134,7 +134,7 @@ func (l *Log) table(b *strings.Builder) {
 	all = largest(all)
 	b.WriteString("<table class='texts'><thead><tr><th>name<th>misses<th>reason of the last</tr></thead><tbody>\n")
 	for _, n := range all[:min(len(all), mostRows)] {
-		fmt.Fprintf(b, "<tr><th>%s<td>%g<td>%s</tr>\n", text(n.label), n.value, text(n.note))
+		fmt.Fprintf(b, "<tr><th>%s<td>%g<td>%s</tr>\n", escapedText(n.label), n.value, escapedText(n.note))
 	}
 	b.WriteString("</tbody></table>\n")
 	if left := len(all) - mostRows; left > 0 {

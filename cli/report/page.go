@@ -27,9 +27,9 @@ type Page struct {
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, head, text(p.Stats.Directory), style)
+	fmt.Fprintf(&b, head, escapedText(p.Stats.Directory), style)
 	fmt.Fprintf(&b, "<header><h1>jitcache report</h1>\n<p>%s, made %s by jitcache %s</p></header>\n",
-		text(p.Stats.Directory), p.Made.Format("2006-01-02 15:04"), text(p.Version))
+		escapedText(p.Stats.Directory), p.Made.Format("2006-01-02 15:04"), escapedText(p.Version))
 	p.tiles(&b)
 	p.overTime(&b)
 	p.missed(&b)
@@ -60,11 +60,11 @@ func (p *Page) tiles(b *strings.Builder) {
 	}
 	b.WriteString("<section class='tiles' aria-label=\"figures\">\n")
 	for _, tile := range [][3]string{
-		{share, "of lookups were hits", fmt.Sprintf("%s hits, %s misses", count(float64(t.Hits())), count(float64(t.Misses)))},
+		{share, "of lookups were hits", fmt.Sprintf("%s hits, %s misses", formatCount(float64(t.Hits())), formatCount(float64(t.Misses)))},
 		{lasted(t.TimeSaved), "of compiling saved", lasted(t.CompileTime) + " of compiling done"},
 		{store.FormatSize(p.Stats.Bytes), limit, fmt.Sprintf("%s, %d evicted", store.FormatEntries(p.Stats.Entries), t.Evictions)},
 	} {
-		fmt.Fprintf(b, "<div><b>%s</b> <span>%s</span><small>%s</small></div>\n", text(tile[0]), text(tile[1]), text(tile[2]))
+		fmt.Fprintf(b, "<div><b>%s</b> <span>%s</span><small>%s</small></div>\n", escapedText(tile[0]), escapedText(tile[1]), escapedText(tile[2]))
 	}
 	b.WriteString("</section>\n")
 }
@@ -90,8 +90,8 @@ func (p *Page) overTime(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "<p>By day (UTC) and kind of entry, from %s on.</p>\n", days[0].Day)
 	legend(b, kinds)
-	b.WriteString(columns("Hits per day", kinds, days, count, func(k *core.KindStats) float64 { return float64(k.Hits()) }))
-	b.WriteString(columns("Misses per day", kinds, days, count, func(k *core.KindStats) float64 { return float64(k.Misses) }))
+	b.WriteString(columns("Hits per day", kinds, days, formatCount, func(k *core.KindStats) float64 { return float64(k.Hits()) }))
+	b.WriteString(columns("Misses per day", kinds, days, formatCount, func(k *core.KindStats) float64 { return float64(k.Misses) }))
 	p.kindTable(b, kinds)
 	b.WriteString("</section>\n<section><h2>Time</h2>\n<p>What hits would have taken to compile, and what compiling has taken.</p>\n")
 	legend(b, kinds)
@@ -143,7 +143,7 @@ func (p *Page) days() (days []core.DayStats) {
 func (p *Page) kindTable(b *strings.Builder, kinds []string) {
 	b.WriteString("<div class='wrap'><table><thead><tr><th>kind<th>hits<th class='wide'>of them in memory<th>misses<th>compiles<th>saved<th>compiled for<th class='wide'>evicted</tr></thead><tbody>\n")
 	row := func(name string, k core.KindStats) {
-		fmt.Fprintf(b, "<tr><th>%s<td>%d<td class='wide'>%d<td>%d<td>%d<td>%s<td>%s<td class='wide'>%d</tr>\n", text(name), k.Hits(), k.HitsMemory, k.Misses,
+		fmt.Fprintf(b, "<tr><th>%s<td>%d<td class='wide'>%d<td>%d<td>%d<td>%s<td>%s<td class='wide'>%d</tr>\n", escapedText(name), k.Hits(), k.HitsMemory, k.Misses,
 			k.Compiles, lasted(k.TimeSaved), lasted(k.CompileTime), k.Evictions)
 	}
 	for _, kind := range kinds {
@@ -157,21 +157,21 @@ func (p *Page) kindTable(b *strings.Builder, kinds []string) {
 func (p *Page) missed(b *strings.Builder) {
 	t := &p.History.Total
 	b.WriteString("<section><h2>What missed, and why</h2>\n")
-	b.WriteString(bars("Reasons of misses", counted(t.MissReasons), count))
+	b.WriteString(bars("Reasons of misses", counted(t.MissReasons), formatCount))
 	if len(t.NotReasons) > 0 {
-		b.WriteString(bars("Reasons why results were not stored", counted(t.NotReasons), count))
+		b.WriteString(bars("Reasons why results were not stored", counted(t.NotReasons), formatCount))
 	}
 	switch {
 	case p.Log == nil:
 		b.WriteString("<p>A log says which component of a key has changed: run the programs with <code>JITCACHE_LOG=miss</code> and " +
 			"<code>JITCACHE_LOG_FILE=FILE</code>, then <code>jitcache report -log FILE</code>.</p>\n")
 	case p.Log.Misses == 0:
-		fmt.Fprintf(b, "<p>%s has no miss.</p>\n", text(p.Log.File))
+		fmt.Fprintf(b, "<p>%s has no miss.</p>\n", escapedText(p.Log.File))
 	default:
 		fmt.Fprintf(b, "<p>%d misses in %s; %d of them under a name that was stored before.</p>\n",
-			p.Log.Misses, text(p.Log.File), p.Log.Explained)
+			p.Log.Misses, escapedText(p.Log.File), p.Log.Explained)
 		if len(p.Log.Changed) > 0 {
-			b.WriteString(bars("Components that have changed", counted(p.Log.Changed), count))
+			b.WriteString(bars("Components that have changed", counted(p.Log.Changed), formatCount))
 		}
 		p.Log.table(b)
 	}
@@ -188,7 +188,7 @@ func (p *Page) held(b *strings.Builder) {
 	}
 	size := func(v float64) string { return store.FormatSize(int64(v)) }
 	b.WriteString(bars("Bytes by kind", e.byKind(), size))
-	b.WriteString(bars("Entries by size", e.sizes.all(), count))
+	b.WriteString(bars("Entries by size", e.sizes.all(), formatCount))
 	b.WriteString(bars("Bytes by the time since they were made", e.made.all(), size))
 	b.WriteString(bars("Bytes by the time since they were used", e.used.all(), size))
 	e.costlyTable(b)

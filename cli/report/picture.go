@@ -28,7 +28,7 @@ func colour(i int) string { return fmt.Sprintf("k%d", min(i, 7)) }
 func legend(b *strings.Builder, kinds []string) {
 	b.WriteString("<ul class='legend'>")
 	for i, kind := range kinds {
-		fmt.Fprintf(b, "<li><svg width='12' height='12' aria-hidden='true'><rect class='%s' width='12' height='12' rx='2' /></svg> %s", colour(i), text(kind))
+		fmt.Fprintf(b, "<li><svg width='12' height='12' aria-hidden='true'><rect class='%s' width='12' height='12' rx='2' /></svg> %s", colour(i), escapedText(kind))
 	}
 	b.WriteString("</ul>\n")
 }
@@ -46,16 +46,16 @@ func columns(title string, kinds []string, days []core.DayStats, format func(flo
 	}
 	scale := ceiling(top, unitOf(format(top)))
 	var b strings.Builder
-	fmt.Fprintf(&b, "<figure class='picture'><figcaption>%s</figcaption>\n<div class='plot'><div class='scale' aria-hidden='true'>", text(title))
+	fmt.Fprintf(&b, "<figure class='picture'><figcaption>%s</figcaption>\n<div class='plot'><div class='scale' aria-hidden='true'>", escapedText(title))
 	shares := []float64{1, 0.5, 0}
 	for _, share := range shares {
 		said := ""
 		if scale > 0 || share == 0 {
 			said = format(scale * share)
 		}
-		fmt.Fprintf(&b, "<span>%s</span>", text(said))
+		fmt.Fprintf(&b, "<span>%s</span>", escapedText(said))
 	}
-	fmt.Fprintf(&b, "</div>\n<svg width='100%%' height='%g' role='img' aria-label=\"%s\">\n", plotHeight+1, text(title))
+	fmt.Fprintf(&b, "</div>\n<svg width='100%%' height='%g' role='img' aria-label=\"%s\">\n", plotHeight+1, escapedText(title))
 	for _, share := range shares {
 		fmt.Fprintf(&b, "<line class='grid' x1='0' x2='100%%' y1='%.1f' y2='%.1f' />", plotHeight*(1-share)+0.5, plotHeight*(1-share)+0.5)
 	}
@@ -102,7 +102,7 @@ func column(b *strings.Builder, x, wide, scale float64, kinds []string, day *cor
 		tall := max(v/scale*plotHeight, 0.5) // the least that can be seen
 		y -= tall
 		fmt.Fprintf(b, "<rect class='%s' x='%.2f%%' y='%.1f' width='%.2f%%' height='%.1f'><title>%s, %s: %s</title></rect>\n",
-			colour(i), x, max(y, 0), wide, tall, day.Day, text(kind), text(format(v)))
+			colour(i), x, max(y, 0), wide, tall, day.Day, escapedText(kind), escapedText(format(v)))
 	}
 }
 
@@ -129,7 +129,7 @@ func bars(title string, all []bar, format func(float64) string) string {
 		top = max(top, v.value)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<figure class='picture'><figcaption>%s</figcaption>\n<dl>\n", text(title))
+	fmt.Fprintf(&b, "<figure class='picture'><figcaption>%s</figcaption>\n<dl>\n", escapedText(title))
 	if len(shown) == 0 {
 		b.WriteString("<dt></dt><dd>none</dd>\n")
 	}
@@ -142,7 +142,7 @@ func bars(title string, all []bar, format func(float64) string) string {
 		if v.note != "" && v.note != value {
 			value += ", " + v.note
 		}
-		fmt.Fprintf(&b, "<dt>%s</dt><dd><i style='width:calc((100%% - 11em) * %.4f + 1px)'></i> %s</dd>\n", text(v.label), share, text(value))
+		fmt.Fprintf(&b, "<dt>%s</dt><dd><i style='width:calc((100%% - 11em) * %.4f + 1px)'></i> %s</dd>\n", escapedText(v.label), share, escapedText(value))
 	}
 	b.WriteString("</dl></figure>\n")
 	if left := len(all) - len(shown); left > 0 {

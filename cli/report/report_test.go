@@ -250,7 +250,7 @@ func TestScalesEndAtRoundNumbers(t *testing.T) {
 
 func TestFiguresAreForPeople(t *testing.T) {
 	for want, got := range map[string]string{
-		"0": count(0), "950": count(950), "12.5k": count(12500), "3.1M": count(3.1e6), "0 s": lasted(0), "250 ms": lasted(0.25),
+		"0": formatCount(0), "950": formatCount(950), "12.5k": formatCount(12500), "3.1M": formatCount(3.1e6), "0 s": lasted(0), "250 ms": lasted(0.25),
 		"12.5 s": lasted(12.5), "10 min": lasted(600), "3 h": lasted(10800), "50.0 %": percent(1, 2), "100 %": percent(5, 5),
 		"> 99.9 %": percent(99999, 100000), "0.0 %": percent(0, 5),
 	} {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// text returns a foreign text, such as a name or a path, as HTML that shows it: it escapes
+// escapedText returns a foreign text, such as a name or a path, as HTML that shows it: it escapes
 // markup, and characters that a browser would obey or hide.
-func text(s string) string {
+func escapedText(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
@@ -31,8 +31,8 @@ func text(s string) string {
 	return b.String()
 }
 
-// count writes a number for people: 950, 12.5k, 3.1M.
-func count(v float64) string {
+// formatCount writes a number for people: 950, 12.5k, 3.1M.
+func formatCount(v float64) string {
 	switch {
 	case v < 1000:
 		return fmt.Sprintf("%g", math.Round(v*10)/10)

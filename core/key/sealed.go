@@ -54,12 +54,12 @@ func (k *Key) Append(dst []byte) []byte {
 	}
 	dst = le.AppendUint32(dst, uint32(len(k.Inputs)))
 	for _, in := range k.Inputs {
-		dst = in.append(dst)
+		dst = in.appendTo(dst)
 	}
 	return dst
 }
 
-func (in Input) append(dst []byte) []byte {
+func (in Input) appendTo(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = append(dst, byte(in.Tag))
 	for _, v := range []uint64{in.Dev, in.Ino, in.Size, uint64(in.Mtime), uint64(in.Ctime), uint64(in.Read), in.Mount} {
@@ -85,18 +85,18 @@ func ParseSealed(b []byte) (*Key, error) {
 		return nil, fmt.Errorf("sealed key: %w", err)
 	}
 	r := reader{b[sealedHead:], true, string(b[:SealedID]) == sealedOld}
-	k.Name = r.text(MaxName)
-	if n := r.count(10); n > 0 { // a part is at least 10 bytes
+	k.Name = r.takeText(MaxName)
+	if n := r.takeCount(10); n > 0 { // a part is at least 10 bytes
 		k.Parts = make([]Part, n)
 	}
 	for i := range k.Parts {
-		copy(k.Parts[i].Short[:], r.take(8))
-		k.Parts[i].Label = r.text(MaxLabel)
+		copy(k.Parts[i].Short[:], r.takeBytes(8))
+		k.Parts[i].Label = r.takeText(MaxLabel)
 		if i > 0 && k.Parts[i].Label <= k.Parts[i-1].Label {
 			r.ok = false
 		}
 	}
-	if n := r.count(83); n > 0 { // an input is at least 83, of version 1
+	if n := r.takeCount(83); n > 0 { // an input is at least 83, of version 1
 		k.Inputs = make([]Input, n)
 	}
 	for i := range k.Inputs {
@@ -116,7 +116,7 @@ type reader struct {
 	old bool // version 1
 }
 
-func (r *reader) take(n int) []byte {
+func (r *reader) takeBytes(n int) []byte {
 	if n > len(r.b) {
 		r.ok = false
 		r.b = nil
@@ -130,14 +130,14 @@ func (r *reader) take(n int) []byte {
 }
 
 func (r *reader) u64() uint64 {
-	if v := r.take(8); v != nil {
+	if v := r.takeBytes(8); v != nil {
 		return binary.LittleEndian.Uint64(v)
 	}
 	return 0
 }
 
-func (r *reader) text(limit int) string {
-	v := r.take(2)
+func (r *reader) takeText(limit int) string {
+	v := r.takeBytes(2)
 	if v == nil {
 		return ""
 	}
@@ -145,13 +145,13 @@ func (r *reader) text(limit int) string {
 	if n > limit {
 		r.ok = false
 	}
-	return string(r.take(n))
+	return string(r.takeBytes(n))
 }
 
-// count reads the number of items that follow, each of at least size bytes: a
+// takeCount reads the number of items that follow, each of at least size bytes: a
 // larger number is refused before anything is allocated for it.
-func (r *reader) count(size int) int {
-	v := r.take(4)
+func (r *reader) takeCount(size int) int {
+	v := r.takeBytes(4)
 	if v == nil {
 		return 0
 	}
@@ -165,7 +165,7 @@ func (r *reader) count(size int) int {
 
 func (r *reader) input() Input {
 	var in Input
-	if v := r.take(1); v != nil {
+	if v := r.takeBytes(1); v != nil {
 		in.Tag = Tag(v[0])
 	}
 	in.Dev, in.Ino, in.Size = r.u64(), r.u64(), r.u64()
@@ -174,8 +174,8 @@ func (r *reader) input() Input {
 	if !r.old {
 		in.Mount = r.u64()
 	}
-	copy(in.Value[:], r.take(32))
-	in.Path = r.text(MaxPath)
+	copy(in.Value[:], r.takeBytes(32))
+	in.Path = r.takeText(MaxPath)
 	if !in.Tag.ofInput() {
 		r.ok = false
 	}
@@ -183,7 +183,7 @@ func (r *reader) input() Input {
 }
 
 // AppendInput appends an input in the form that it has in a sealed key.
-func AppendInput(dst []byte, in Input) []byte { return in.append(dst) }
+func AppendInput(dst []byte, in Input) []byte { return in.appendTo(dst) }
 
 // ParseInputs reads inputs, one after the other, as AppendInput wrote them.
 func ParseInputs(b []byte) ([]Input, error) {

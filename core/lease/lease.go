@@ -73,7 +73,7 @@ type slot struct {
 	level int
 }
 
-func (s slot) name() string {
+func (s slot) lockName() string {
 	if s.level == 0 {
 		return s.id.String()
 	}
@@ -216,16 +216,16 @@ func (t *Table) lockThere(at slot, f *inflight, name string, deadline time.Time,
 			t.hold(l, lock)
 			return l, Granted, false
 		case outlived:
-			t.end(f, at)
+			t.endInflight(f, at)
 			return nil, Busy, true
 		case !first && found():
-			t.forget(at.id)
-			t.end(f, at)
+			t.forgetHolders(at.id)
+			t.endInflight(f, at)
 			return nil, Look, false
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
-			t.end(f, at)
+			t.endInflight(f, at)
 			return nil, Busy, false
 		}
 		if growsPauses {
@@ -243,7 +243,7 @@ func (t *Table) tryLock(at slot, name string) (*lockfile.Lock, error) {
 		return nil, lockfile.ErrUnsupported
 	}
 	sign := func() string { return Holder{lockfile.Self(), time.Now(), name}.String() }
-	lock, err := t.Locks.TryLock(at.name(), sign)
+	lock, err := t.Locks.TryLock(at.lockName(), sign)
 	if err != nil && t.Unsupported != nil {
 		t.Unsupported(err)
 	}
@@ -255,11 +255,11 @@ func (t *Table) hold(l *Lease, lock *lockfile.Lock) {
 	l.lock = lock
 	l.inflight.held, l.inflight.since = true, t.now()
 	t.mu.Unlock()
-	t.forget(l.slot.id)
+	t.forgetHolders(l.slot.id)
 }
 
-// forget drops what was noted about other holders of a key that is now free.
-func (t *Table) forget(id key.ID) {
+// forgetHolders drops what was noted about other holders of a key that is now free.
+func (t *Table) forgetHolders(id key.ID) {
 	t.mu.Lock()
 	for level := 0; level < maxLevel && len(t.watched) > 0; level++ {
 		delete(t.watched, slot{id, level})
@@ -267,7 +267,7 @@ func (t *Table) forget(id key.ID) {
 	t.mu.Unlock()
 }
 
-func (t *Table) end(f *inflight, at slot) {
+func (t *Table) endInflight(f *inflight, at slot) {
 	t.mu.Lock()
 	if t.inflight[at] == f {
 		delete(t.inflight, at)
@@ -285,7 +285,7 @@ func (l *Lease) Release() {
 		if l.lock != nil {
 			l.lock.Remove()
 		}
-		l.table.end(l.inflight, l.slot)
+		l.table.endInflight(l.inflight, l.slot)
 	})
 }
 
@@ -297,7 +297,7 @@ const unsigned = "?"
 // by the kernel's clock, or when this process first saw it. The time in the file's text is
 // not used, because another user may have written it.
 func (t *Table) outlived(at slot) (outlived bool, waited time.Duration) {
-	text, changed, err := t.Locks.ReadLock(at.name())
+	text, changed, err := t.Locks.ReadLock(at.lockName())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, 0 // just removed
 	}

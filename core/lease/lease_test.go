@@ -286,7 +286,7 @@ func TestLockThatNobodySignedIsGivenUpOn(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "torn": "12345678-4026"} {
 		t.Run(name, func(t *testing.T) {
 			dir, clock := folder(t.TempDir()), standingClock()
-			lock, err := dir.TryLock(slot{testID(0), 0}.name(), func() string { return text })
+			lock, err := dir.TryLock(slot{testID(0), 0}.lockName(), func() string { return text })
 			if err != nil {
 				t.Fatal(err)
 			}

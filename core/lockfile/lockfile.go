@@ -82,7 +82,7 @@ func try(folder Folder, file string, mode fs.FileMode, sign func() string) (l *L
 		return nil, false, unsupported(err)
 	}
 	defer unix.Close(dir)
-	fd, st, err := open(dir, file, flags|unix.O_CREAT, mode)
+	fd, st, err := openFile(dir, file, flags|unix.O_CREAT, mode)
 	if err != nil {
 		return nil, false, unsupported(err)
 	}
@@ -106,13 +106,13 @@ func try(folder Folder, file string, mode fs.FileMode, sign func() string) (l *L
 		unix.Fchmod(fd, uint32(mode.Perm()))
 	}
 	if sign != nil {
-		write(fd, sign(), st.Size)
+		writeContent(fd, sign(), st.Size)
 	}
 	return &Lock{f, folder, file}, false, nil
 }
 
-// open opens a file in an open folder. It fails if that is not a regular file.
-func open(dir int, file string, flags int, mode fs.FileMode) (fd int, st unix.Stat_t, err error) {
+// openFile opens a file in an open folder. It fails if that is not a regular file.
+func openFile(dir int, file string, flags int, mode fs.FileMode) (fd int, st unix.Stat_t, err error) {
 	for err = unix.EINTR; err == unix.EINTR; { // a signal of the host's, over FUSE or NFS
 		fd, err = unix.Openat(dir, file, flags|unix.O_NOFOLLOW, uint32(mode.Perm()))
 	}
@@ -168,8 +168,8 @@ func unsupported(err error) error {
 	return errors.Join(ErrUnsupported, err)
 }
 
-// write replaces the content of a lock file, which has size bytes.
-func write(fd int, text string, size int64) {
+// writeContent replaces the content of a lock file, which has size bytes.
+func writeContent(fd int, text string, size int64) {
 	if !FitsLimit(int64(len(text))) {
 		return
 	}
@@ -194,7 +194,7 @@ func Read(folder Folder, name string) (text string, changed time.Time, err error
 		return "", changed, err
 	}
 	defer unix.Close(dir)
-	fd, st, err := open(dir, name+Suffix, flags&^unix.O_RDWR|unix.O_RDONLY, 0)
+	fd, st, err := openFile(dir, name+Suffix, flags&^unix.O_RDWR|unix.O_RDONLY, 0)
 	if err != nil {
 		return "", changed, err
 	}

@@ -40,7 +40,7 @@ func (r *Remote) Claim(id *key.ID, wait time.Duration, waited, awaited bool) (*C
 	}
 	began := time.Now()
 	wait = max(wait, 0)
-	c, turn, late, err := r.claim(id, wait, waited, began.Add(wait+most))
+	c, turn, late, err := r.askForClaim(id, wait, waited, began.Add(wait+most))
 	switch {
 	case err != nil:
 		if !awaited {
@@ -53,7 +53,7 @@ func (r *Remote) Claim(id *key.ID, wait time.Duration, waited, awaited bool) (*C
 	return c, turn
 }
 
-func (r *Remote) claim(id *key.ID, wait time.Duration, waited bool, deadline time.Time) (mine *Claim, turn Turn, late time.Duration, err error) {
+func (r *Remote) askForClaim(id *key.ID, wait time.Duration, waited bool, deadline time.Time) (mine *Claim, turn Turn, late time.Duration, err error) {
 	c, err := r.connect(deadline)
 	if err != nil {
 		return nil, Nobodys, 0, err
@@ -70,13 +70,13 @@ func (r *Remote) claim(id *key.ID, wait time.Duration, waited bool, deadline tim
 	if turn == Mine {
 		return &Claim{c}, Mine, c.late, nil
 	}
-	c.close()
+	c.closeSocket()
 	return nil, turn, c.late, err
 }
 
 // turn asks for a claim. An error comes with Nobodys.
 func (c *conn) turn(request []byte) (Turn, error) {
-	if _, err := c.ask(request); err != nil {
+	if _, err := c.askStatus(request); err != nil {
 		return Nobodys, err
 	}
 	b, err := wire.ReadByte(c)
@@ -94,15 +94,15 @@ func (c *conn) turn(request []byte) (Turn, error) {
 // path is sent. Done does not wait for that.
 func (m *Claim) Done(outbox string) {
 	m.c.deadline = time.Now().Add(telling)
-	m.c.ask(wire.AppendValue([]byte{wire.Done}, []byte(outbox))) // or it ends now, with the connection
-	m.c.close()
+	m.c.askStatus(wire.AppendValue([]byte{wire.Done}, []byte(outbox))) // or it ends now, with the connection
+	m.c.closeSocket()
 }
 
 // telling is how long a request may take whose work the helper does afterwards.
 const telling = 500 * time.Millisecond
 
 // Release ends a claim without a result.
-func (m *Claim) Release() { m.c.close() }
+func (m *Claim) Release() { m.c.closeSocket() }
 
 // Descriptor returns the descriptor of the connection. If this process executes another program,
 // that one holds the claim as long as the descriptor is open.

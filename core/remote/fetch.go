@@ -29,7 +29,7 @@ func (r *Remote) fetch(ids []key.ID, deadline time.Time, room func(i, size int) 
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.closeSocket()
 	if !c.greeting.Jitcache {
 		return errors.New("the helper is not jitcache's")
 	}
@@ -37,7 +37,7 @@ func (r *Remote) fetch(ids []key.ID, deadline time.Time, room func(i, size int) 
 	for i := range ids {
 		request = append(request, ids[i][:]...)
 	}
-	if _, err = c.ask(request); err != nil {
+	if _, err = c.askStatus(request); err != nil {
 		return err
 	}
 	for i := range ids {

@@ -55,7 +55,7 @@ func ShownText(text string) string {
 // Serve executes the helper in place of this process, for a job whose programs may not start
 // one. It returns only if that fails.
 func (r *Remote) Serve() error {
-	dir, err := r.place()
+	dir, err := r.socketPath()
 	if err != nil {
 		return err
 	}

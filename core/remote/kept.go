@@ -31,8 +31,8 @@ type kept struct {
 	timer  *time.Timer
 }
 
-// take returns the connection, which then belongs to the caller, or nil.
-func (k *kept) take(deadline time.Time) *conn {
+// takeConn returns the connection, which then belongs to the caller, or nil.
+func (k *kept) takeConn(deadline time.Time) *conn {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c := k.own()
@@ -58,20 +58,20 @@ func cookieOf(fd int) (uint64, error) {
 	return unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
 }
 
-// leave keeps a connection for the next lookup, or closes it. err is the result of the request.
+// leaveConn keeps a connection for the next lookup, or closes it. err is the result of the request.
 // Helpers other than ours may end an idle session, and kernels before 4.12 have no cookies.
-func (k *kept) leave(c *conn, err error) {
+func (k *kept) leaveConn(c *conn, err error) {
 	var refused wire.Refused
 	whole := err == nil || errors.Is(err, ErrAbsent) || errors.As(err, &refused)
 	cookie, problem := cookieOf(c.fd)
 	if !keepsConnections || !whole || !c.greeting.Jitcache || len(c.came) > 0 || problem != nil {
-		c.close()
+		c.closeSocket()
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.conn != nil {
-		c.close()
+		c.closeSocket()
 		return
 	}
 	k.conn, k.cookie, k.since = c, cookie, time.Now()
@@ -90,7 +90,7 @@ func (k *kept) expire() {
 		return
 	}
 	if c := k.own(); c != nil {
-		c.close()
+		c.closeSocket()
 	}
 	k.conn = nil
 }
@@ -98,7 +98,7 @@ func (k *kept) expire() {
 // answers sends a request over a kept connection, and reports whether an answer has begun. If
 // not, the helper had ended the session, and has not served the request.
 func (c *conn) answers(request []byte) bool {
-	if c.write(request) != nil {
+	if c.writeAll(request) != nil {
 		return false
 	}
 	n, err := c.receive(c.buffer[:])

@@ -67,9 +67,9 @@ const protocol = "jitcache 1"
 // mostSocket is how long the path of a socket may be.
 const mostSocket = 107
 
-// place returns the folder of the sockets, and makes it if it is missing. Only this user may write
+// socketPath returns the folder of the sockets, and makes it if it is missing. Only this user may write
 // it: another could answer in place of a helper.
-func (r *Remote) place() (string, error) {
+func (r *Remote) socketPath() (string, error) {
 	dir := r.options.Folder
 	if len(dir) > mostSocket-32 && shortensPlace {
 		dir = "/tmp/jitcache-" + strconv.Itoa(os.Geteuid())

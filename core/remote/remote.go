@@ -113,7 +113,7 @@ func (r *Remote) Get(id *key.ID, room func(size int) []byte, awaited bool) (lost
 		most = min(Spent.Left(), mostRequest)
 	}
 	began := time.Now()
-	late, err := r.get(id, room, began.Add(most))
+	late, err := r.getValue(id, room, began.Add(most))
 	if err != nil && !(awaited && waitsForLiving) {
 		lost = time.Since(began) - late
 		Spent.Vain(lost)
@@ -125,11 +125,11 @@ func (r *Remote) Get(id *key.ID, room func(size int) []byte, awaited bool) (lost
 // mostRequest is the longest that a request may take, whatever the budget.
 const mostRequest = 10 * time.Second
 
-func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time) (late time.Duration, err error) {
+func (r *Remote) getValue(id *key.ID, room func(size int) []byte, deadline time.Time) (late time.Duration, err error) {
 	request := wire.AppendText([]byte{wire.Get}, "jitcache/1/"+r.segment+"/"+id.String())
-	c := r.kept.take(deadline)
+	c := r.kept.takeConn(deadline)
 	if c != nil && !c.answers(request) {
-		c.close()
+		c.closeSocket()
 		c = nil
 	}
 	if c == nil {
@@ -139,14 +139,14 @@ func (r *Remote) get(id *key.ID, room func(size int) []byte, deadline time.Time)
 			return 0, err
 		}
 	}
-	err = c.get(room)
+	err = c.readValue(room)
 	late = c.late
-	r.kept.leave(c, err)
+	r.kept.leaveConn(c, err)
 	return late, err
 }
 
-// get reads the answer to a Get that was sent.
-func (c *conn) get(room func(size int) []byte) error {
+// readValue reads the answer to a Get that was sent.
+func (c *conn) readValue(room func(size int) []byte) error {
 	status, err := wire.ReadStatus(c)
 	switch {
 	case err != nil:
@@ -195,7 +195,7 @@ func (r *Remote) connect(deadline time.Time) (*conn, error) { return r.connectWi
 // connectWith is connect that sends a request before the helper has greeted.
 func (r *Remote) connectWith(deadline time.Time, first []byte) (*conn, error) {
 	r.once.Do(func() {
-		dir, err := r.place()
+		dir, err := r.socketPath()
 		if err != nil {
 			r.why = err
 			return
@@ -209,7 +209,7 @@ func (r *Remote) connectWith(deadline time.Time, first []byte) (*conn, error) {
 	if err != errNoHelper {
 		return c, err
 	}
-	lock, err := r.start()
+	lock, err := r.startHelper()
 	if lock != nil {
 		defer lock.Unlock()
 	}
@@ -234,10 +234,10 @@ const starting = 500 * time.Millisecond
 // again is how soon a helper may be started again: one that ends at once cannot work.
 const again = 2 * time.Second
 
-// start starts a helper, unless this process has done so a moment ago or another process is doing
+// startHelper starts a helper, unless this process has done so a moment ago or another process is doing
 // it. The caller releases the lock, which may be nil, once the helper answers. If several helpers
 // start for one socket, all but one end at once.
-func (r *Remote) start() (*lockfile.Lock, error) {
+func (r *Remote) startHelper() (*lockfile.Lock, error) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
 	if !r.started.IsZero() && time.Since(r.started) < again {
@@ -264,11 +264,11 @@ func (r *Remote) Upload(outbox string, within time.Duration) error {
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.closeSocket()
 	if !c.greeting.Jitcache {
 		return errors.New("the helper is not jitcache's")
 	}
-	_, err = c.ask(wire.AppendValue([]byte{wire.Upload}, []byte(outbox)))
+	_, err = c.askStatus(wire.AppendValue([]byte{wire.Upload}, []byte(outbox)))
 	return err
 }
 
@@ -279,7 +279,7 @@ func (r *Remote) Flush(outbox string, within time.Duration, patient bool) (bool,
 	if err != nil {
 		return false, err
 	}
-	defer c.close()
+	defer c.closeSocket()
 	if !c.greeting.Jitcache {
 		return false, errors.New("the helper is not jitcache's")
 	}
@@ -288,7 +288,7 @@ func (r *Remote) Flush(outbox string, within time.Duration, patient bool) (bool,
 	if patient {
 		request[len(request)-1] = 0
 	}
-	status, err := c.ask(request)
+	status, err := c.askStatus(request)
 	return err == nil && status == wire.OK, err
 }
 
@@ -298,9 +298,9 @@ func (r *Remote) Rejected(why string) {
 	if err != nil {
 		return
 	}
-	defer c.close()
+	defer c.closeSocket()
 	if c.greeting.Jitcache {
-		c.ask(wire.AppendText([]byte{wire.Rejected}, why))
+		c.askStatus(wire.AppendText([]byte{wire.Rejected}, why))
 	}
 }
 
@@ -310,11 +310,11 @@ func (r *Remote) Status(within time.Duration) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.closeSocket()
 	if !c.greeting.Jitcache {
 		return nil, errors.New("the helper is not jitcache's")
 	}
-	if _, err := c.ask([]byte{wire.Status}); err != nil {
+	if _, err := c.askStatus([]byte{wire.Status}); err != nil {
 		return nil, err
 	}
 	return wire.ReadValue(c, 1<<20)

@@ -24,7 +24,7 @@ import (
 // written from the text of the protocol, and uses nothing of package storage.
 func helperOf(t *testing.T, r *Remote, fn func(c net.Conn)) {
 	t.Helper()
-	dir, err := r.place()
+	dir, err := r.socketPath()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestSocketOfAnotherUserIsNotUsed(t *testing.T) {
 		t.Skip("it takes root to be another user")
 	}
 	r := fresh(t)
-	dir, err := r.place()
+	dir, err := r.socketPath()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func TestSocketOfAnotherUserIsNotUsed(t *testing.T) {
 func TestNamesOfSocketsAreShortAndDifferWhereHelpersDo(t *testing.T) {
 	r := fresh(t)
 	r.options.Folder = "/" + strings.Repeat("long/", 40)
-	dir, err := r.place()
+	dir, err := r.socketPath()
 	if err != nil || len(dir+"/"+r.socketName(r.environment())) > mostSocket {
 		t.Errorf("%s, %v", dir, err)
 	}

@@ -53,7 +53,7 @@ func dial(path string, deadline time.Time, first []byte) (*conn, error) {
 	}
 	c := &conn{fd: fd, deadline: deadline}
 	if err := c.connect(path, first); err != nil {
-		c.close()
+		c.closeSocket()
 		return nil, err
 	}
 	return c, nil
@@ -85,7 +85,7 @@ func (c *conn) connect(path string, first []byte) error {
 	if checksOther && int(peer.Uid) != os.Geteuid() && peer.Uid != 0 {
 		return errStranger
 	}
-	if err := c.write(first); err != nil {
+	if err := c.writeAll(first); err != nil {
 		return err
 	}
 	c.greeting, err = wire.ReadGreeting(c)
@@ -93,7 +93,7 @@ func (c *conn) connect(path string, first []byte) error {
 	return err
 }
 
-func (c *conn) close() { unix.Close(c.fd) }
+func (c *conn) closeSocket() { unix.Close(c.fd) }
 
 // A process that sleeps for a tick and wakes much later is on a machine that has no time,
 // and so is its helper, which has greeted it: that is not the remote's doing, and another compile would not make
@@ -104,8 +104,8 @@ const (
 	mostLate = 10 * time.Second
 )
 
-// wait waits until the socket is ready, or the deadline has come.
-func (c *conn) wait(events int16) error {
+// waitReady waits until the socket is ready, or the deadline has come.
+func (c *conn) waitReady(events int16) error {
 	for {
 		now := time.Now()
 		left := c.deadline.Sub(now)
@@ -147,7 +147,7 @@ func (c *conn) receive(b []byte) (int, error) {
 		n, err := unix.Read(c.fd, b)
 		switch {
 		case err == unix.EAGAIN:
-			err = c.wait(unix.POLLIN)
+			err = c.waitReady(unix.POLLIN)
 		case err == unix.EINTR:
 			err = nil
 		case err == nil && n == 0:
@@ -161,15 +161,15 @@ func (c *conn) receive(b []byte) (int, error) {
 	}
 }
 
-// write sends all of b. A peer that has gone raises no signal.
-func (c *conn) write(b []byte) error {
+// writeAll sends all of b. A peer that has gone raises no signal.
+func (c *conn) writeAll(b []byte) error {
 	for len(b) > 0 {
 		n, _, e := unix.Syscall6(unix.SYS_SENDTO, uintptr(c.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
 		switch e {
 		case 0:
 			b = b[n:]
 		case unix.EAGAIN:
-			if err := c.wait(unix.POLLOUT); err != nil {
+			if err := c.waitReady(unix.POLLOUT); err != nil {
 				return err
 			}
 		case unix.EINTR:
@@ -180,9 +180,9 @@ func (c *conn) write(b []byte) error {
 	return nil
 }
 
-// ask sends a request and reads the first byte of the answer.
-func (c *conn) ask(request []byte) (status byte, err error) {
-	if err := c.write(request); err != nil {
+// askStatus sends a request and reads the first byte of the answer.
+func (c *conn) askStatus(request []byte) (status byte, err error) {
+	if err := c.writeAll(request); err != nil {
 		return 0, err
 	}
 	return wire.ReadStatus(c)

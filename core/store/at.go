@@ -16,8 +16,8 @@ import (
 // cName is room for a name that ends in a NUL.
 type cName [unix.NAME_MAX + 1]byte
 
-// of writes a name to c and returns it. A path that is too long is copied to the heap.
-func (c *cName) of(name string) (*byte, syscall.Errno) {
+// pointerTo writes a name to c and returns it. A path that is too long is copied to the heap.
+func (c *cName) pointerTo(name string) (*byte, syscall.Errno) {
 	if strings.IndexByte(name, 0) >= 0 {
 		return nil, unix.EINVAL
 	}
@@ -31,7 +31,7 @@ func (c *cName) of(name string) (*byte, syscall.Errno) {
 
 func fstatat(dir int, name string, st *unix.Stat_t) syscall.Errno {
 	var room cName
-	p, e := room.of(name)
+	p, e := room.pointerTo(name)
 	if e != 0 {
 		return e
 	}
@@ -49,7 +49,7 @@ func fstatat(dir int, name string, st *unix.Stat_t) syscall.Errno {
 // openat opens a name in an open folder.
 func openat(dir int, name string, flags int, mode uint32) (int, syscall.Errno) {
 	var room cName
-	p, e := room.of(name)
+	p, e := room.pointerTo(name)
 	if e != 0 {
 		return -1, e
 	}
@@ -70,7 +70,7 @@ func openat(dir int, name string, flags int, mode uint32) (int, syscall.Errno) {
 
 func unlinkat(dir int, name string, flags int) syscall.Errno {
 	var room cName
-	p, e := room.of(name)
+	p, e := room.pointerTo(name)
 	if e != 0 {
 		return e
 	}
@@ -92,11 +92,11 @@ func renameat(fromDir int, from string, toDir int, to string) syscall.Errno {
 // under the new name. Without flags every kernel and file system has this call.
 func renameat2(fromDir int, from string, toDir int, to string, flags uintptr) syscall.Errno {
 	var fromRoom, toRoom cName
-	p, e := fromRoom.of(from)
+	p, e := fromRoom.pointerTo(from)
 	if e != 0 {
 		return e
 	}
-	q, e := toRoom.of(to)
+	q, e := toRoom.pointerTo(to)
 	if e != 0 {
 		return e
 	}

@@ -26,12 +26,12 @@ type Batch struct {
 }
 
 // Batch begins a series of puts. Close ends it.
-func (s *Store) Batch() Batch { return Batch{s: s, shard: s.folder(), tmp: -1} }
+func (s *Store) Batch() Batch { return Batch{s: s, shard: s.newFolder(), tmp: -1} }
 
 // Close ends the series.
 func (b *Batch) Close() {
 	b.sync()
-	b.forget()
+	b.closeFolders()
 }
 
 // sync flushes the names of the shard that is open.
@@ -42,9 +42,9 @@ func (b *Batch) sync() {
 	b.unsynced = false
 }
 
-// forget closes the folders; the next put opens them again by their paths.
-func (b *Batch) forget() {
-	b.shard.close()
+// closeFolders closes the folders; the next put opens them again by their paths.
+func (b *Batch) closeFolders() {
+	b.shard.closeShard()
 	if b.tmp >= 0 {
 		closeFd(b.tmp)
 	}
@@ -56,7 +56,7 @@ func (b *Batch) openShard(id *key.ID) (int, syscall.Errno) {
 	if b.shard.shard != int(id[0]) {
 		b.sync()
 	}
-	e := b.shard.open(int(id[0]))
+	e := b.shard.openShard(int(id[0]))
 	return b.shard.fd, e
 }
 

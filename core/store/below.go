@@ -220,8 +220,8 @@ func createAt(dir int, name string, mode uint32) (int, syscall.Errno) {
 	return openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, mode)
 }
 
-// replace gives a file in an open folder new content, by a rename.
-func (s *Store) replace(dir int, name string, data []byte) syscall.Errno {
+// replaceFile gives a file in an open folder new content, by a rename.
+func (s *Store) replaceFile(dir int, name string, data []byte) syscall.Errno {
 	tmp, e := s.openDirBelow("tmp")
 	if e != 0 {
 		return e

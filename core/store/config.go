@@ -143,7 +143,7 @@ func (s *Store) Configure(change func(*Config)) error {
 		return err
 	}
 	change(&c)
-	if e := s.replace(dir, "config", c.encode()); e != 0 {
+	if e := s.replaceFile(dir, "config", c.encode()); e != 0 {
 		return asError("write", s.v1+"/config", e)
 	}
 	s.config = c

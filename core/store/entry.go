@@ -207,9 +207,9 @@ func parseFooter(b []byte, fileSize int64) (f footer, why Reason) {
 	return f, None
 }
 
-// verify checks a whole entry file in memory: that it is an entry of this key, and
+// verifyEntry checks a whole entry file in memory: that it is an entry of this key, and
 // that every byte is as it was written.
-func verify(b []byte, id *key.ID) (f footer, a attributes, why Reason) {
+func verifyEntry(b []byte, id *key.ID) (f footer, a attributes, why Reason) {
 	if len(b) < footerSize {
 		return f, a, Truncated
 	}

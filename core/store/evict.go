@@ -46,7 +46,7 @@ func (s *Store) recount(l *ledger, budget time.Duration) {
 		if l.cells[i].count != unknownCount {
 			continue
 		}
-		files := s.list(i).files
+		files := s.listShard(i).files
 		l.cells[i] = cellOf(files)
 		if seen += len(files); seen > recountFree && time.Since(start) > budget {
 			return
@@ -135,7 +135,7 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort
 	first := int(l.cursor)
 	for i := range n {
 		shard := (first + i) % shards
-		found := s.list(shard).files
+		found := s.listShard(shard).files
 		l.cells[shard] = cellOf(found)
 		files = append(files, found...)
 	}
@@ -148,8 +148,8 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort
 	if n < shards {
 		need += limit / freeShare * int64(n) / shards
 	}
-	d := s.folder()
-	defer d.close()
+	d := s.newFolder()
+	defer d.closeShard()
 	for i := range files {
 		if files[i].future {
 			d.dateToNow(&files[i])
@@ -163,7 +163,7 @@ func (s *Store) evictFrom(l *ledger, n int, limit int64, keep *key.ID, e *effort
 			break
 		}
 		if n == shards || i%kindShare == 0 {
-			kind, _ = d.kind(&files[i])
+			kind, _ = d.kindOf(&files[i])
 		}
 		e.files++
 		e.tried += files[i].size

@@ -93,7 +93,7 @@ func verifyTask(t *testing.T, s *Store) Reason {
 func namesTask(t *testing.T, s *Store) Reason {
 	for n := range taskEntries {
 		k := testKey(t, n)
-		s.remember(k, 7)
+		s.rememberName(k, 7)
 		if named := s.LastNamed(k.Name); len(named) > 0 && named[0].Key.ID != k.ID {
 			t.Errorf("name of entry %d: %v", n, named[0].Key.ID)
 		}

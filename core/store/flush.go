@@ -12,7 +12,7 @@ import (
 // is above its cap. keep is the entry just written.
 func (s *Store) flushIfDue(keep *key.ID) {
 	if s.pending.due(s.MaxSize(), s.now()) {
-		s.flush(keep, true)
+		s.flushLedger(keep, true)
 	}
 }
 
@@ -20,7 +20,7 @@ func (s *Store) flushIfDue(keep *key.ID) {
 // a long-running process are seen.
 func (s *Store) FlushIfDue() {
 	if s.pending.old(s.now()) {
-		s.flush(nil, !putsShare)
+		s.flushLedger(nil, !putsShare)
 	}
 }
 
@@ -32,13 +32,13 @@ const finalWait = 250 * time.Millisecond
 // Flush writes the pending changes to the ledger. It waits for up to finalWait if
 // another process is writing.
 func (s *Store) Flush() {
-	for end := time.Now().Add(finalWait); !s.flush(nil, true) && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(finalWait); !s.flushLedger(nil, true) && time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 }
 
-// flush writes the pending changes to the ledger, and evicts if evicts is set. It
+// flushLedger writes the pending changes to the ledger, and evicts if evicts is set. It
 // reports whether it is done: it has written, or can never write.
-func (s *Store) flush(keep *key.ID, evicts bool) bool {
+func (s *Store) flushLedger(keep *key.ID, evicts bool) bool {
 	p := &s.pending
 	if s.refuse != None {
 		return true
@@ -59,8 +59,8 @@ func (s *Store) flush(keep *key.ID, evicts bool) bool {
 		defer lock.Unlock()
 	}
 	l, _ := s.readLedger()
-	b := p.take()
-	s.merge(l, b)
+	b := p.takeDelta()
+	s.mergeDelta(l, b)
 	s.recount(l, recountBudget)
 	if evicts {
 		s.evict(l, keep, forPut(b.added()))
@@ -68,7 +68,7 @@ func (s *Store) flush(keep *key.ID, evicts bool) bool {
 	s.sweepDaily(l)
 	l.kinds.merge(&l.evicted)
 	if s.writeLedger(l) != 0 {
-		p.giveBack(b)
+		p.returnDelta(b)
 	} else {
 		b.kinds.merge(&l.evicted)
 		s.addDay(b.day, &b.kinds)
@@ -112,7 +112,7 @@ func (s *Store) flushBusy(keep *key.ID, evicts bool) {
 		p.stale[i] = p.stale[i] || before[i] != l.cells[i]
 	}
 	if l.evicted.used() > 0 {
-		p.begin(s.now)
+		p.beginDay(s.now)
 		p.kinds.merge(&l.evicted)
 	}
 	p.mu.Unlock()

@@ -18,20 +18,20 @@ type folder struct {
 	fd    int // -1: none is open
 }
 
-func (s *Store) folder() folder { return folder{s: s, fd: -1} }
+func (s *Store) newFolder() folder { return folder{s: s, fd: -1} }
 
-// open opens the folder of a shard.
-func (d *folder) open(shard int) syscall.Errno {
+// openShard opens the folder of a shard.
+func (d *folder) openShard(shard int) syscall.Errno {
 	if d.fd >= 0 && d.shard == shard {
 		return 0
 	}
-	d.close()
+	d.closeShard()
 	fd, e := d.s.openDirBelow("entries/" + shardName(shard))
 	d.shard, d.fd = shard, fd
 	return e
 }
 
-func (d *folder) close() {
+func (d *folder) closeShard() {
 	if d.fd >= 0 {
 		closeFd(d.fd)
 		d.fd = -1
@@ -40,7 +40,7 @@ func (d *folder) close() {
 
 // openFile opens a listed file for reading.
 func (d *folder) openFile(f *file) (int, syscall.Errno) {
-	if e := d.open(f.shard); e != 0 {
+	if e := d.openShard(f.shard); e != 0 {
 		return -1, e
 	}
 	return openNoLink(d.fd, f.name, flagsRead, 0)
@@ -56,18 +56,18 @@ func (d *folder) footer(f *file) (footer, Reason) {
 	return readFooter(fd, f.size)
 }
 
-// kind returns the kind of a listed file, and whether it is known: if the file
+// kindOf returns the kind of a listed file, and whether it is known: if the file
 // cannot be read, it returns the default kind and false.
-func (d *folder) kind(f *file) (kind string, known bool) {
+func (d *folder) kindOf(f *file) (kind string, known bool) {
 	if foot, why := d.footer(f); why == None {
 		return string(foot.kind), true
 	}
 	return key.DefaultKind, false
 }
 
-// remove removes a file that was not listed from its folder, which is open. It fails if
+// removeFile removes a file that was not listed from its folder, which is open. It fails if
 // the file is a folder. It sets f.size, so that the caller can subtract it.
-func (d *folder) remove(f *file) (kind string, e syscall.Errno) {
+func (d *folder) removeFile(f *file) (kind string, e syscall.Errno) {
 	var st unix.Stat_t
 	if e := fstatat(d.fd, f.name, &st); e != 0 {
 		return "", e
@@ -76,7 +76,7 @@ func (d *folder) remove(f *file) (kind string, e syscall.Errno) {
 		return "", unix.EISDIR
 	}
 	f.size = st.Size
-	kind, _ = d.kind(f)
+	kind, _ = d.kindOf(f)
 	return kind, unlinkat(d.fd, f.name, 0)
 }
 
@@ -96,7 +96,7 @@ func (d *folder) dateToNow(f *file) {
 
 // unlink removes a listed file, and reports whether it is gone.
 func (d *folder) unlink(f *file) bool {
-	if e := d.open(f.shard); e != 0 {
+	if e := d.openShard(f.shard); e != 0 {
 		return e == unix.ENOENT
 	}
 	e := removeTree(d.fd, f.name)

@@ -36,14 +36,14 @@ func TestTrailerIsSmall(t *testing.T) {
 func TestEveryFlippedBitIsFound(t *testing.T) {
 	k := testKey(t, 1)
 	good := entryFile(t, k, []byte("the payload"), `{"a":1}`)
-	if _, _, why := verify(good, &k.ID); why != None {
+	if _, _, why := verifyEntry(good, &k.ID); why != None {
 		t.Fatalf("the entry itself: %v", why)
 	}
 	for i := range good {
 		for bit := range 8 {
 			bad := slices.Clone(good)
 			bad[i] ^= 1 << bit
-			if _, _, why := verify(bad, &k.ID); why == None {
+			if _, _, why := verifyEntry(bad, &k.ID); why == None {
 				t.Fatalf("byte %d bit %d: not found", i, bit)
 			}
 		}
@@ -54,7 +54,7 @@ func TestEveryTruncationIsFound(t *testing.T) {
 	k := testKey(t, 1)
 	good := entryFile(t, k, []byte("the payload"), `{"a":1}`)
 	for n := range good {
-		if _, _, why := verify(good[:n], &k.ID); why == None {
+		if _, _, why := verifyEntry(good[:n], &k.ID); why == None {
 			t.Fatalf("the first %d of %d bytes are an entry", n, len(good))
 		}
 	}
@@ -89,7 +89,7 @@ func FuzzVerify(f *testing.F) {
 			}
 			binary.LittleEndian.PutUint64(foot[120:], xxh3.Hash(foot[:120]))
 		}
-		foot, a, why := verify(b, &k.ID)
+		foot, a, why := verifyEntry(b, &k.ID)
 		if why != None {
 			return
 		}

@@ -30,7 +30,7 @@ func OpenAnybodys(dir string, own *Options) (*Store, error) {
 // checks that it is an entry of this key, that every byte is as it was written, and that a
 // key can have its kind and its name. Then b is a blob as Get returns it.
 func Parse(b *blob.Blob, id *key.ID) Reason {
-	f, a, why := verify(b.Buffer(), id)
+	f, a, why := verifyEntry(b.Buffer(), id)
 	if why == None && (key.CheckKind(string(f.kind)) != nil || a.nameLen > key.MaxName && boundsWho) {
 		why = Malformed
 	}

@@ -44,8 +44,8 @@ type listing struct {
 	err   error  // why the shard cannot be listed, for example if it is not a folder
 }
 
-// list lists a shard; one that does not exist has no entries.
-func (s *Store) list(shard int) (l listing) {
+// listShard lists a shard; one that does not exist has no entries.
+func (s *Store) listShard(shard int) (l listing) {
 	dir, e := s.openDirBelow("entries/" + shardName(shard))
 	if e == unix.ENOENT {
 		return l
@@ -115,25 +115,25 @@ type Entry struct {
 // to 1, and entries the number of entries so far. It may be nil.
 type Progress func(done float64, entries int)
 
-func (p Progress) tell(shard, entries int) {
+func (p Progress) report(shard, entries int) {
 	if p != nil {
 		p(float64(shard+1)/shards, entries)
 	}
 }
 
-// each calls fn for every shard in turn, until ctx is done.
-func (s *Store) each(ctx context.Context, progress Progress, fn func(shard int, l listing) error) error {
+// eachShard calls fn for every shard in turn, until ctx is done.
+func (s *Store) eachShard(ctx context.Context, progress Progress, fn func(shard int, l listing) error) error {
 	seen := 0
 	for i := range shards {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		l := s.list(i)
+		l := s.listShard(i)
 		if err := fn(i, l); err != nil {
 			return err
 		}
 		seen += len(l.files)
-		progress.tell(i, seen)
+		progress.report(i, seen)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (s *Store) each(ctx context.Context, progress Progress, fn func(shard int, 
 // Len counts the entries.
 func (s *Store) Len() (int, error) {
 	n := 0
-	err := s.each(context.Background(), nil, func(_ int, l listing) error {
+	err := s.eachShard(context.Background(), nil, func(_ int, l listing) error {
 		n += len(l.files)
 		return nil
 	})
@@ -198,12 +198,12 @@ func (s *Store) Walk(ctx context.Context, fn func(*Entry) error) error {
 // reading the payload.
 func (s *Store) Stat(id *key.ID) (*Entry, Reason) {
 	var st syscall.Stat_t
-	fd, why := s.open(id, &st)
+	fd, why := s.openEntry(id, &st)
 	if why != None {
 		return nil, why
 	}
 	defer closeFd(fd)
-	return s.describe(fd, &st, id)
+	return s.describeEntry(fd, &st, id)
 }
 
 // Describe is Stat for entries of any owner.
@@ -221,10 +221,10 @@ func (s *Store) Describe(id *key.ID) (*Entry, Reason) {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, NotRegular
 	}
-	return s.describe(fd, &st, id)
+	return s.describeEntry(fd, &st, id)
 }
 
-func (s *Store) describe(fd int, st *syscall.Stat_t, id *key.ID) (*Entry, Reason) {
+func (s *Store) describeEntry(fd int, st *syscall.Stat_t, id *key.ID) (*Entry, Reason) {
 	foot, why := readFooter(fd, st.Size)
 	if why != None {
 		return nil, why
@@ -262,7 +262,7 @@ func (s *Store) Match(digits string) ([]key.ID, error) {
 		return nil, fmt.Errorf("%q: want 2 to 64 hex digits", digits)
 	}
 	shard, _ := strconv.ParseUint(digits[:2], 16, 8)
-	l := s.list(int(shard))
+	l := s.listShard(int(shard))
 	if l.err != nil {
 		return nil, l.err
 	}

@@ -58,8 +58,8 @@ func (s *Store) bad(r *Report, f *file, why Reason, keep bool) bool {
 	if keep || !why.Damaged() || s.refuse != None {
 		return false
 	}
-	d := s.folder()
-	defer d.close()
+	d := s.newFolder()
+	defer d.closeShard()
 	if !d.unlink(f) {
 		return false
 	}
@@ -73,12 +73,12 @@ func (s *Store) verifyFile(f *file) Reason {
 		return Malformed
 	}
 	var st syscall.Stat_t
-	fd, why := s.open(&id, &st)
+	fd, why := s.openEntry(&id, &st)
 	if why != None {
 		return why
 	}
 	defer closeFd(fd)
-	b, why := s.read(fd, &st, &id)
+	b, why := s.readOpened(fd, &st, &id)
 	if why == None {
 		b.Release()
 	}
@@ -100,11 +100,11 @@ func (s *Store) Clear(ctx context.Context, kind string, progress Progress) (Clea
 	}
 	err := s.pass(ctx, progress, func(_ int, l listing) (cell, error) {
 		c := cellOf(l.files)
-		d := s.folder()
-		defer d.close()
+		d := s.newFolder()
+		defer d.closeShard()
 		for i := range l.files {
 			f := &l.files[i]
-			k, known := d.kind(f)
+			k, known := d.kindOf(f)
 			if kind != "" && (!known || k != kind) || !d.unlink(f) {
 				continue
 			}
@@ -172,7 +172,7 @@ func (s *Store) trimSome(ctx context.Context, end time.Time, done *Cleared) (mor
 	}
 	s.evict(l, nil, &effort{time: slice})
 	before := done.Entries
-	done.add(&l.evicted)
+	done.addEvicted(&l.evicted)
 	if total, _ := l.total(); s.MaxSize() > 0 && done.Entries > before {
 		more = max(0, int64(total)-s.MaxSize())
 	}
@@ -185,7 +185,7 @@ func (s *Store) trimSome(ctx context.Context, end time.Time, done *Cleared) (mor
 	return more, asError("write", s.v1+"/ledger", s.writeLedger(l))
 }
 
-func (c *Cleared) add(evicted *counterTable) {
+func (c *Cleared) addEvicted(evicted *counterTable) {
 	for i := range evicted.counts {
 		c.Entries += int(evicted.counts[i][Evictions])
 		c.Bytes += int64(evicted.counts[i][EvictedBytes])
@@ -200,7 +200,7 @@ func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, 
 	for i := range cells {
 		cells[i].count = unknownCount
 	}
-	err := s.each(ctx, progress, func(shard int, l listing) error {
+	err := s.eachShard(ctx, progress, func(shard int, l listing) error {
 		c, err := fn(shard, l)
 		cells[shard] = c
 		return err
@@ -213,9 +213,9 @@ func (s *Store) pass(ctx context.Context, progress Progress, fn func(shard int, 
 		defer lock.Unlock()
 	}
 	p := &s.pending
-	b := p.take()
+	b := p.takeDelta()
 	b.cells, b.stale = [shards]change{}, [shards]bool{} // counted by the visit
-	s.merge(l, b)
+	s.mergeDelta(l, b)
 	for i, c := range cells {
 		if c.count != unknownCount {
 			l.cells[i] = c

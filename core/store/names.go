@@ -40,7 +40,7 @@ type nameRecord struct {
 	entries []Named // the latest first
 }
 
-func (r *nameRecord) name() string {
+func (r *nameRecord) recordedName() string {
 	if r == nil || len(r.entries) == 0 {
 		return ""
 	}
@@ -54,8 +54,8 @@ func nameSet(name string) (file string, set int64) {
 	return shardName(int(sum[0])), int64(sum[1]%sets) * setSize
 }
 
-// remember records that k was stored under its name.
-func (s *Store) remember(k *key.Key, now int64) {
+// rememberName records that k was stored under its name.
+func (s *Store) rememberName(k *key.Key, now int64) {
 	if k.Name == "" {
 		return
 	}
@@ -71,7 +71,7 @@ func (s *Store) remember(k *key.Key, now int64) {
 	}
 	at := chooseSlot(records, k.Name)
 	record := nameRecord{now, []Named{{k, now}}}
-	if old := records[at]; old != nil && old.name() == k.Name {
+	if old := records[at]; old != nil && old.recordedName() == k.Name {
 		for _, n := range old.entries {
 			if n.Key.ID != k.ID && len(record.entries) < 2 {
 				record.entries = append(record.entries, n)
@@ -93,7 +93,7 @@ func (s *Store) remember(k *key.Key, now int64) {
 func chooseSlot(records [setSlots]*nameRecord, name string) int {
 	best := 0
 	for i, r := range records {
-		if r != nil && r.name() == name {
+		if r != nil && r.recordedName() == name {
 			return i
 		}
 		if b := records[best]; b != nil && (r == nil || r.written < b.written) {
@@ -179,7 +179,7 @@ func (s *Store) LastNamed(name string) []Named {
 	defer closeFd(fd)
 	records, _ := readSet(fd, set)
 	for _, r := range records {
-		if r != nil && r.name() == name {
+		if r != nil && r.recordedName() == name {
 			return r.entries
 		}
 	}
@@ -196,7 +196,7 @@ func (s *Store) EachName(fn func(Named)) {
 		for set := range int64(sets) {
 			records, _ := readSet(fd, set*setSize)
 			for _, r := range records {
-				if r.name() != "" {
+				if r.recordedName() != "" {
 					fn(r.entries[0])
 				}
 			}

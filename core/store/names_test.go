@@ -43,7 +43,7 @@ func TestManyNamesAreRemembered(t *testing.T) {
 	s := open(t)
 	const n = 3000
 	for i := range n {
-		s.remember(testKey(t, i), int64(i))
+		s.rememberName(testKey(t, i), int64(i))
 	}
 	known := 0
 	for i := range n {

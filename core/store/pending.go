@@ -79,9 +79,9 @@ func (p *pending) addShard(shard int, d change) {
 	p.mu.Unlock()
 }
 
-// begin notes the day of the first count in kinds. mu is held. The clock is read only
+// beginDay notes the day of the first count in kinds. mu is held. The clock is read only
 // then, so that the following hits do not pay for it.
-func (p *pending) begin(now func() int64) {
+func (p *pending) beginDay(now func() int64) {
 	if !p.counted {
 		p.counted, p.day = true, DayOf(now())
 	}
@@ -89,7 +89,7 @@ func (p *pending) begin(now func() int64) {
 
 // countersOf returns the counters of a kind, to be added to. mu is held.
 func (p *pending) countersOf(kind []byte, now func() int64) *Counters {
-	p.begin(now)
+	p.beginDay(now)
 	return p.kinds.at(kind)
 }
 
@@ -128,7 +128,7 @@ func (p *pending) any() bool {
 }
 
 // batch has the changes that are taken from pending to be written.
-type batch struct {
+type ledgerDelta struct {
 	cells   [shards]change
 	stale   [shards]bool
 	kinds   counterTable
@@ -137,23 +137,23 @@ type batch struct {
 }
 
 // added returns by how much the directory has grown.
-func (b *batch) added() (bytes int64) {
+func (b *ledgerDelta) added() (bytes int64) {
 	for _, d := range b.cells {
 		bytes += d.bytes
 	}
 	return bytes
 }
 
-func (p *pending) take() *batch {
+func (p *pending) takeDelta() *ledgerDelta {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b := &batch{p.cells, p.stale, p.kinds, p.day, p.refused}
+	b := &ledgerDelta{p.cells, p.stale, p.kinds, p.day, p.refused}
 	p.cells, p.bytes, p.stale = [shards]change{}, 0, [shards]bool{}
 	p.kinds, p.counted, p.day, p.refused = counterTable{}, false, 0, refusalNote{}
 	return b
 }
 
-func (p *pending) giveBack(b *batch) {
+func (p *pending) returnDelta(b *ledgerDelta) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, d := range b.cells {
@@ -172,7 +172,7 @@ func (p *pending) giveBack(b *batch) {
 	}
 }
 
-func (s *Store) merge(l *ledger, b *batch) {
+func (s *Store) mergeDelta(l *ledger, b *ledgerDelta) {
 	for i, d := range b.cells {
 		switch {
 		case b.stale[i]:

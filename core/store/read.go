@@ -64,24 +64,24 @@ func putHex(dst *[2 * len(key.ID{})]byte, id *key.ID) {
 	}
 }
 
-// open opens an entry and checks whether its file may be used at all. If why is None,
+// openEntry opens an entry and checks whether its file may be used at all. If why is None,
 // fd is open, and the caller closes it.
-func (s *Store) open(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
+func (s *Store) openEntry(id *key.ID, st *syscall.Stat_t) (fd int, why Reason) {
 	var p entryPath
 	path := s.entryPath(&p, id)
 	fd, e := s.openBelow(path, flagsRead, 0)
 	if e != 0 {
 		return -1, reasonOf(e)
 	}
-	if why = s.check(fd, st, id); why != None {
+	if why = s.checkFile(fd, st, id); why != None {
 		abandon(fd)
 		return -1, why
 	}
 	return fd, None
 }
 
-// check says whether an entry's open file may be used at all.
-func (s *Store) check(fd int, st *syscall.Stat_t, id *key.ID) (why Reason) {
+// checkFile says whether an entry's open file may be used at all.
+func (s *Store) checkFile(fd int, st *syscall.Stat_t, id *key.ID) (why Reason) {
 	if e := fstat(fd, st); e != 0 {
 		return reasonOf(e)
 	}
@@ -121,11 +121,11 @@ func readFooter(fd int, size int64) (f footer, why Reason) {
 // or nil and the reason of the miss.
 func (s *Store) Get(id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t
-	fd, why := s.open(id, &st)
+	fd, why := s.openEntry(id, &st)
 	if why != None {
 		return nil, why
 	}
-	b, why := s.get(fd, &st, id)
+	b, why := s.getOpened(fd, &st, id)
 	closeFd(fd)
 	return b, why
 }
@@ -133,25 +133,25 @@ func (s *Store) Get(id *key.ID) (*blob.Blob, Reason) {
 // Peek is Get without a change of the entry's recency.
 func (s *Store) Peek(id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t
-	fd, why := s.open(id, &st)
+	fd, why := s.openEntry(id, &st)
 	if why != None {
 		return nil, why
 	}
 	defer closeFd(fd)
-	return s.read(fd, &st, id)
+	return s.readOpened(fd, &st, id)
 }
 
 // GetFrom is Get from a file that the caller has opened, at EntryPath, and closes.
 func (s *Store) GetFrom(fd int, id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t
-	if why := s.check(fd, &st, id); why != None {
+	if why := s.checkFile(fd, &st, id); why != None {
 		return nil, why
 	}
-	return s.get(fd, &st, id)
+	return s.getOpened(fd, &st, id)
 }
 
-func (s *Store) get(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason) {
-	b, why := s.read(fd, st, id)
+func (s *Store) getOpened(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason) {
+	b, why := s.readOpened(fd, st, id)
 	if why == None {
 		s.renew(fd, st)
 	}
@@ -163,7 +163,7 @@ func (s *Store) get(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason)
 // the file with flagsRead, and without following links.
 func (s *Store) EntryPath() string { return s.entries }
 
-func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason) {
+func (s *Store) readOpened(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason) {
 	b, err := blob.New(int(st.Size))
 	if err != nil {
 		return nil, NoMemory
@@ -174,7 +174,7 @@ func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason
 		b.Release()
 		return nil, reasonOf(e)
 	}
-	f, a, why := verify(buf[:n], id)
+	f, a, why := verifyEntry(buf[:n], id)
 	if why == None && n < len(buf) && wholeFile {
 		why = Truncated // while it was read; in a blob the footer must end the buffer
 	}
@@ -195,7 +195,7 @@ func (s *Store) read(fd int, st *syscall.Stat_t, id *key.ID) (*blob.Blob, Reason
 // If buf has room for the whole file, that takes one read. The kind may alias buf.
 func (s *Store) GetInto(id *key.ID, buf []byte) (size int, kind []byte, cost int64, why Reason) {
 	var st syscall.Stat_t
-	fd, why := s.open(id, &st)
+	fd, why := s.openEntry(id, &st)
 	if why != None {
 		return 0, nil, 0, why
 	}
@@ -207,7 +207,7 @@ func (s *Store) GetInto(id *key.ID, buf []byte) (size int, kind []byte, cost int
 // GetIntoFrom is GetInto from a file that the caller has opened and closes.
 func (s *Store) GetIntoFrom(fd int, id *key.ID, buf []byte) (size int, kind []byte, cost int64, why Reason) {
 	var st syscall.Stat_t
-	if why := s.check(fd, &st, id); why != None {
+	if why := s.checkFile(fd, &st, id); why != None {
 		return 0, nil, 0, why
 	}
 	return s.getInto(fd, &st, id, buf)
@@ -231,7 +231,7 @@ func readWhole(fd int, buf []byte, id *key.ID) (footer, Reason) {
 	if e != 0 {
 		return footer{}, reasonOf(e)
 	}
-	f, _, why := verify(buf[:n], id)
+	f, _, why := verifyEntry(buf[:n], id)
 	return f, why
 }
 
@@ -287,7 +287,7 @@ func (s *Store) Touch(id *key.ID) {
 		return
 	}
 	var st syscall.Stat_t
-	if fd, why := s.open(id, &st); why == None {
+	if fd, why := s.openEntry(id, &st); why == None {
 		touch(fd, s.stamp())
 		closeFd(fd)
 	}

@@ -47,7 +47,7 @@ func ReadRecords(b *blob.Blob) Records {
 // GetOwn is Peek for an entry that this user has stored: WrongOwner if another user has.
 func (s *Store) GetOwn(id *key.ID) (*blob.Blob, Reason) {
 	var st syscall.Stat_t
-	fd, why := s.open(id, &st)
+	fd, why := s.openEntry(id, &st)
 	if why != None {
 		return nil, why
 	}
@@ -55,7 +55,7 @@ func (s *Store) GetOwn(id *key.ID) (*blob.Blob, Reason) {
 	if st.Uid != s.trust.euid {
 		return nil, WrongOwner
 	}
-	return s.read(fd, &st, id)
+	return s.readOpened(fd, &st, id)
 }
 
 // withRecord returns the attributes and the footer of an entry with one more record.

@@ -28,8 +28,8 @@ func (b *Batch) Copy(e *blob.Blob, words []byte) (Written, Reason) {
 		Payload: whole[:payload], Cost: cost,
 		trailer: trailer, created: created,
 	}
-	w, d, why := b.commit(&it)
-	b.s.tell(&it, w, d)
+	w, d, why := b.commitItem(&it)
+	b.s.recordInLedger(&it, w, d)
 	if why == None && w.Created != 0 {
 		e.SetFile(w.Dev, w.Ino)
 	}

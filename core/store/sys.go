@@ -228,8 +228,8 @@ func preadFull(fd int, p []byte, off int64) (int, syscall.Errno) {
 	return n, 0
 }
 
-// fits reports whether the process may make a file of a size.
-func fits(size int64) bool { return lockfile.FitsLimit(size) || !checkLimit }
+// fitsLimits reports whether the process may make a file of a size.
+func fitsLimits(size int64) bool { return lockfile.FitsLimit(size) || !checkLimit }
 
 // writeAll writes the parts, one after the other, into a new file.
 func writeAll(fd int, parts ...[]byte) syscall.Errno {
@@ -237,7 +237,7 @@ func writeAll(fd int, parts ...[]byte) syscall.Errno {
 	for _, p := range parts {
 		size += len(p)
 	}
-	if !fits(int64(size)) {
+	if !fitsLimits(int64(size)) {
 		return unix.EFBIG
 	}
 	for {
@@ -287,7 +287,7 @@ func writeSome(fd int, parts [][]byte) (int, syscall.Errno) {
 }
 
 func pwriteAll(fd int, p []byte, off int64) syscall.Errno {
-	if !fits(off + int64(len(p))) {
+	if !fitsLimits(off + int64(len(p))) {
 		return unix.EFBIG
 	}
 	for len(p) > 0 {

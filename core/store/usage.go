@@ -21,7 +21,7 @@ func (s *Store) Usage() Usage {
 	l, _ := s.readLedger()
 	p := &s.pending
 	p.mu.Lock()
-	s.merge(l, &batch{cells: p.cells, kinds: p.kinds, refused: p.refused})
+	s.mergeDelta(l, &ledgerDelta{cells: p.cells, kinds: p.kinds, refused: p.refused})
 	p.mu.Unlock()
 	bytes, count := l.total()
 	return Usage{int64(bytes), int64(count), l.kinds.byKind(), l.zeroed, l.swept, l.refused.at, l.refused.reason}
@@ -36,8 +36,8 @@ func (s *Store) Zero(ctx context.Context) error {
 	if lock != nil {
 		defer lock.Unlock()
 	}
-	b := s.pending.take()
-	s.merge(l, b)
+	b := s.pending.takeDelta()
+	s.mergeDelta(l, b)
 	l.kinds, l.zeroed, l.refused = counterTable{}, s.now(), refusalNote{}
 	s.forgetDays()
 	if e := s.writeLedger(l); e != 0 {

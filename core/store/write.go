@@ -52,14 +52,14 @@ type Written struct {
 // checksums and is compiled again.
 func (s *Store) Put(it Item) (Written, Reason) {
 	b := s.Batch()
-	w, d, why := b.commit(&it)
+	w, d, why := b.commitItem(&it)
 	b.Close()
-	s.tell(&it, w, d)
+	s.recordInLedger(&it, w, d)
 	return w, why
 }
 
-// commit is Put without its last step.
-func (b *Batch) commit(it *Item) (w Written, d change, why Reason) {
+// commitItem is Put without its last step.
+func (b *Batch) commitItem(it *Item) (w Written, d change, why Reason) {
 	s := b.s
 	if s.refuse != None {
 		return w, d, s.refuse
@@ -80,12 +80,12 @@ func (b *Batch) commit(it *Item) (w Written, d change, why Reason) {
 	return w, d, None
 }
 
-// tell is the last step of Put. It does nothing if nothing was written.
-func (s *Store) tell(it *Item, w Written, d change) {
+// recordInLedger is the last step of Put. It does nothing if nothing was written.
+func (s *Store) recordInLedger(it *Item, w Written, d change) {
 	if w.Created == 0 {
 		return
 	}
-	s.remember(it.Key, w.Created)
+	s.rememberName(it.Key, w.Created)
 	s.addEntry(&it.Key.ID, d)
 	s.flushIfDue(&it.Key.ID)
 }
@@ -188,7 +188,7 @@ func (b *Batch) publishOnce(it *Item) (w Written, d change, e syscall.Errno) {
 	if w, e = s.writeTemp(tmp, temp, it.Payload, trailer, now); e != 0 {
 		return w, d, e
 	}
-	e = s.place(tmp, temp, shard, name, &d)
+	e = s.renameIntoPlace(tmp, temp, shard, name, &d)
 	if e != 0 {
 		unlinkat(tmp, temp, 0)
 		return Written{}, d, e
@@ -208,11 +208,11 @@ func over(old *unix.Stat_t) (d change) {
 	return d
 }
 
-// place renames the temporary file to its place, and sets d to the change by what that has
+// renameIntoPlace renames the temporary file to its place, and sets d to the change by what that has
 // replaced. If several puts of one key find its place free, RENAME_NOREPLACE tells all but
 // the first; otherwise each would count an entry, until the next trim. Some file systems,
 // such as NFS, do not have it.
-func (s *Store) place(tmp int, temp string, shard int, name string, d *change) syscall.Errno {
+func (s *Store) renameIntoPlace(tmp int, temp string, shard int, name string, d *change) syscall.Errno {
 	if *d != (change{}) || s.cannotTell.Load() || !asksFirst {
 		return s.moveIn(tmp, temp, shard, name)
 	}
@@ -336,13 +336,13 @@ func (s *Store) Remove(id *key.ID) (bool, Reason) {
 	if s.refuse != None {
 		return false, s.refuse
 	}
-	d := s.folder()
-	defer d.close()
+	d := s.newFolder()
+	defer d.closeShard()
 	f := file{shard: int(id[0]), name: id.String()[2:] + entrySuffix}
-	e := d.open(f.shard)
+	e := d.openShard(f.shard)
 	kind := ""
 	if e == 0 {
-		kind, e = d.remove(&f)
+		kind, e = d.removeFile(&f)
 	}
 	switch {
 	case e == unix.ENOENT:

@@ -54,13 +54,13 @@ func ReadKeys(env func(string) string, folders []string, namespace string) *Keys
 	if err := k.CheckNamespace(); err != nil {
 		k.Problems = append(k.Problems, err.Error())
 	}
-	k.parse(strings.ReplaceAll(env(keysVariable), ",", "\n"), keysVariable)
+	k.parseKeys(strings.ReplaceAll(env(keysVariable), ",", "\n"), keysVariable)
 	for _, folder := range folders {
 		path := KeysFile(folder)
 		text, err := ReadFile(path)
 		switch {
 		case err == nil:
-			k.parse(string(text), path)
+			k.parseKeys(string(text), path)
 		case isOthers(err):
 			k.Problems = append(k.Problems, fmt.Sprintf("%s is ignored: %v", path, err))
 		case !isMissing(err):
@@ -100,7 +100,7 @@ func ParseTime(text string) (int64, error) {
 	return 0, fmt.Errorf("%.60q is no time: want 2026-01-31 or 2026-01-31T10:00:00Z", text)
 }
 
-func (k *Keys) parse(text, source string) {
+func (k *Keys) parseKeys(text, source string) {
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
 		if len(words) == 0 || words[0][0] == '#' {

@@ -37,7 +37,7 @@ func Note(folder string, known Known) error {
 		kept.WriteString(without(line, known.Key))
 	}
 	kept.WriteString(lineOf(known) + "\n")
-	return replace(folder, path, kept.String())
+	return replaceFile(folder, path, kept.String())
 }
 
 // checkName refuses a name that would be more than a name in the file: a second line might
@@ -54,7 +54,7 @@ func checkName(name string) error {
 // others stays: a line that cannot be read withdraws each key in it.
 func without(line string, key Public) string {
 	var said Keys
-	said.parse(line, "")
+	said.parseKeys(line, "")
 	is := func(known Known) bool { return known.Key == key }
 	if !slices.ContainsFunc(said.All, is) {
 		return strings.TrimSuffix(line, "\n") + "\n"
@@ -97,9 +97,9 @@ func lock(folder string) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// replace writes a file under another name, syncs it, and renames it: after a power cut
+// replaceFile writes a file under another name, syncs it, and renames it: after a power cut
 // the file has the old text or the new one, and so still withdraws what it withdrew.
-func replace(folder, path, text string) error {
+func replaceFile(folder, path, text string) error {
 	f, err := os.CreateTemp(folder, ".keys-")
 	if err != nil {
 		return err

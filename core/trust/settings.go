@@ -65,7 +65,7 @@ func Read(env func(string) string, folders []string) *Settings {
 		text, err := ReadFile(path)
 		switch {
 		case err == nil:
-			s.parse(string(text), path)
+			s.parseSettings(string(text), path)
 		case !isMissing(err):
 			s.Problems = append(s.Problems, fmt.Sprintf("%s is ignored: %v", path, err))
 		}
@@ -73,9 +73,9 @@ func Read(env func(string) string, folders []string) *Settings {
 	return s
 }
 
-// parse reads lines of "name = value". It skips empty lines, and those that begin with #.
+// parseSettings reads lines of "name = value". It skips empty lines, and those that begin with #.
 // Lines may have any length, so that no later line is lost.
-func (s *Settings) parse(text, path string) {
+func (s *Settings) parseSettings(text, path string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {

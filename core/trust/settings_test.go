@@ -158,7 +158,7 @@ func FuzzSettings(f *testing.F) {
 			}
 		}
 		s := &Settings{}
-		s.parse(text+"\nlayers = /last", "config")
+		s.parseSettings(text+"\nlayers = /last", "config")
 		if n := len(s.All) + len(s.Problems); n != said+1 || s.All[len(s.All)-1].Value != "/last" {
 			t.Errorf("%d lines: %+v", said+1, s)
 		}

@@ -111,7 +111,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add(strings.Repeat("x", 1<<16), "\n#")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		k := &Keys{}
-		k.parse(before+"\nwithdrawn "+p.String()+"\n"+after, "keys")
+		k.parseKeys(before+"\nwithdrawn "+p.String()+"\n"+after, "keys")
 		if k.Trusts(p) || !k.Withdraws(p) {
 			t.Errorf("%+v", k)
 		}

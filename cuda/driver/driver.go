@@ -46,7 +46,7 @@ func Open(p dl.Locations) (*Driver, error) {
 	if d != nil {
 		return d, nil
 	}
-	if d, err = start(file); err != nil {
+	if d, err = startDriver(file); err != nil {
 		return nil, err
 	}
 	drivers.Lock()
@@ -61,7 +61,7 @@ func Open(p dl.Locations) (*Driver, error) {
 	return d, nil
 }
 
-func start(file dl.File) (*Driver, error) {
+func startDriver(file dl.File) (*Driver, error) {
 	library, err := file.Open()
 	if err != nil {
 		return nil, &NoDriver{err}

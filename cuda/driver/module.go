@@ -45,27 +45,27 @@ func (d *Driver) Load(image []byte, id [32]byte) (*Module, error) {
 		return nil, ErrNoContext
 	}
 	m := &Module{driver: d, location: location{c, id}, refs: 1, ready: make(chan struct{})}
-	at, share := m.key()
+	at, share := m.locationKey()
 	if share {
 		d.lock.Lock()
 		if other := d.modules[at]; other != nil {
 			other.refs++
 			d.lock.Unlock()
-			return other.wait()
+			return other.waitLoaded()
 		}
 		d.modules[at] = m
 		d.lock.Unlock()
 	}
-	m.handle, m.err = d.load(image)
+	m.handle, m.err = d.loadImage(image)
 	if m.err != nil {
-		d.forget(m)
+		d.forgetModule(m)
 	}
 	close(m.ready)
-	return m.wait()
+	return m.waitLoaded()
 }
 
-// wait waits for the module, and returns it or the error of loading it.
-func (m *Module) wait() (*Module, error) {
+// waitLoaded waits for the module, and returns it or the error of loading it.
+func (m *Module) waitLoaded() (*Module, error) {
 	<-m.ready
 	if m.err != nil {
 		return nil, m.err
@@ -73,9 +73,9 @@ func (m *Module) wait() (*Module, error) {
 	return m, nil
 }
 
-// key returns the module's key in the table, and whether the table may have it. It may not
+// locationKey returns the module's key in the table, and whether the table may have it. It may not
 // if the driver has no ids for contexts.
-func (m *Module) key() (at location, share bool) {
+func (m *Module) locationKey() (at location, share bool) {
 	at = m.location
 	if !knownByID {
 		at.context.id = 0
@@ -83,15 +83,15 @@ func (m *Module) key() (at location, share bool) {
 	return at, m.driver.calls.cuCtxGetId != nil && keptOnce
 }
 
-func (d *Driver) forget(m *Module) {
+func (d *Driver) forgetModule(m *Module) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	if at, _ := m.key(); d.modules[at] == m {
+	if at, _ := m.locationKey(); d.modules[at] == m {
 		delete(d.modules, at)
 	}
 }
 
-func (d *Driver) load(image []byte) (handle unsafe.Pointer, err error) {
+func (d *Driver) loadImage(image []byte) (handle unsafe.Pointer, err error) {
 	image, err = whole(image)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (m *Module) Release() error {
 	d.lock.Lock()
 	m.refs--
 	last := m.refs == 0
-	if at, _ := m.key(); last && d.modules[at] == m {
+	if at, _ := m.locationKey(); last && d.modules[at] == m {
 		delete(d.modules, at)
 	}
 	d.lock.Unlock()

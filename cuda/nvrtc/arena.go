@@ -16,8 +16,8 @@ func (a *arena) alloc(size uintptr) unsafe.Pointer {
 	return p
 }
 
-// text returns a C string.
-func (a *arena) text(s string) *C.char {
+// cString returns a C string.
+func (a *arena) cString(s string) *C.char {
 	p := C.CString(s)
 	a.taken = append(a.taken, unsafe.Pointer(p))
 	return p
@@ -29,14 +29,14 @@ func (a *arena) free() {
 	}
 }
 
-// list returns an array of C strings and its length; NULL if it is empty.
-func list[T any](a *arena, items []T, text func(T) string) (C.int, **C.char) {
+// cStrings returns an array of C strings and its length; NULL if it is empty.
+func cStrings[T any](a *arena, items []T, text func(T) string) (C.int, **C.char) {
 	if len(items) == 0 {
 		return 0, nil
 	}
 	p := (**C.char)(a.alloc(uintptr(len(items)) * unsafe.Sizeof((*C.char)(nil))))
 	for i, item := range items {
-		unsafe.Slice(p, len(items))[i] = a.text(text(item))
+		unsafe.Slice(p, len(items))[i] = a.cString(text(item))
 	}
 	return C.int(len(items)), p
 }

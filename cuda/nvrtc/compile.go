@@ -146,32 +146,32 @@ func (c *Compiler) Compile(p *Program) (*Result, error) {
 	defer C.do_destroy(c.table, program)
 	expressions := make([]*C.char, len(p.Expressions))
 	for i, e := range p.Expressions {
-		expressions[i] = a.text(e)
+		expressions[i] = a.cString(e)
 		if status := C.do_expression(c.table, program, expressions[i]); status != 0 {
 			return nil, c.failed("nvrtcAddNameExpression", status)
 		}
 	}
-	n, options := list(&a, p.Options, func(o string) string { return o })
+	n, options := cStrings(&a, p.Options, func(o string) string { return o })
 	status := C.do_compile(c.table, program, n, options)
 	log := c.log(program)
 	if status != 0 {
 		return nil, Failure(p.Name, compileCall, int(status), c.says(status), log)
 	}
-	return c.result(p, program, expressions, log)
+	return c.resultOf(p, program, expressions, log)
 }
 
 func (c *Compiler) create(p *Program, a *arena) (C.jc_nvrtc_program, error) {
-	n, texts := list(a, p.Headers, func(h Header) string { return h.Text })
-	_, names := list(a, p.Headers, func(h Header) string { return h.Name })
+	n, texts := cStrings(a, p.Headers, func(h Header) string { return h.Text })
+	_, names := cStrings(a, p.Headers, func(h Header) string { return h.Name })
 	made := (*C.jc_nvrtc_program)(a.alloc(unsafe.Sizeof(C.jc_nvrtc_program(nil))))
-	status := C.do_create(c.table, made, a.text(p.Source), a.text(p.Name), n, texts, names)
+	status := C.do_create(c.table, made, a.cString(p.Source), a.cString(p.Name), n, texts, names)
 	if status != 0 {
 		return nil, c.failed("nvrtcCreateProgram", status)
 	}
 	return *made, nil
 }
 
-func (c *Compiler) result(p *Program, program C.jc_nvrtc_program, expressions []*C.char, log string) (*Result, error) {
+func (c *Compiler) resultOf(p *Program, program C.jc_nvrtc_program, expressions []*C.char, log string) (*Result, error) {
 	r := &Result{Log: log, Lowered: make(map[string]string, len(expressions))}
 	for i, e := range expressions {
 		var name *C.char

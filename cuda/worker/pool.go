@@ -43,9 +43,9 @@ type Request struct {
 	Folder func() (path string, remove func(), err error)
 }
 
-// folder makes a folder for a worker that precompiles headers. Without one NVRTC leaves them
+// makeFolder makes a folder for a worker that precompiles headers. Without one NVRTC leaves them
 // in the folder for temporary files, and the result is not kept.
-func (r *Request) folder() (path string, remove func()) {
+func (r *Request) makeFolder() (path string, remove func()) {
 	if !r.Precompiles || !ownsFolder {
 		return "", nil
 	}
@@ -63,13 +63,13 @@ type kind key.Digest
 // NVRTC. It returns nil if there are as many workers as there may be; the caller then tries
 // again. The caller gives the worker back by Put, or ends it.
 func (p *Pool) Get(r *Request) (*Worker, error) {
-	k := r.kind()
+	k := r.kindOf()
 	for {
-		w := p.take(k)
+		w := p.takeWorker(k)
 		if w == nil {
 			break
 		}
-		if w.fits(r.Now) {
+		if w.fitsNow(r.Now) {
 			return w, nil
 		}
 		w.End()
@@ -79,20 +79,20 @@ func (p *Pool) Get(r *Request) (*Worker, error) {
 		p.endOldest()
 		return nil, nil
 	}
-	folder, remove := r.folder()
-	w, err := start(r.NVRTC, r.Dir, folder, r.Env)
+	folder, remove := r.makeFolder()
+	w, err := startWorker(r.NVRTC, r.Dir, folder, r.Env)
 	if err != nil {
 		if remove != nil {
 			remove()
 		}
-		s.release()
+		s.releaseSlot()
 		return nil, err
 	}
 	w.slot, w.kind, w.locks, w.remove = s, k, r.Locks, remove
 	return w, nil
 }
 
-func (p *Pool) take(k kind) *Worker {
+func (p *Pool) takeWorker(k kind) *Worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := slices.IndexFunc(p.idle, func(w *Worker) bool { return w.kind == k })
@@ -210,13 +210,13 @@ func (p *Pool) isScarce() bool {
 	return idle && isScarce(locks)
 }
 
-// kind returns the digest of all that a worker is chosen by.
-func (r *Request) kind() kind {
+// kindOf returns the digest of all that a worker is chosen by.
+func (r *Request) kindOf() kind {
 	var all []byte
 	add := func(texts ...string) {
 		all = key.AppendTexts(binary.LittleEndian.AppendUint32(all, uint32(len(texts))), texts...)
 	}
-	add(r.NVRTC, r.Dir, place())
+	add(r.NVRTC, r.Dir, identityOfProcess())
 	add(r.Options...)
 	for _, h := range r.Headers {
 		add(h.Name)
@@ -233,9 +233,9 @@ func (r *Request) kind() kind {
 	return kind(key.Sum(all))
 }
 
-// place identifies the users and groups of this process and the file system that it sees.
+// identityOfProcess identifies the users and groups of this process and the file system that it sees.
 // If they change, older workers do not fit any more.
-func place() string {
+func identityOfProcess() string {
 	var root unix.Stat_t
 	unix.Stat("/", &root)
 	mounts, _ := os.Readlink("/proc/self/ns/mnt")

@@ -62,11 +62,11 @@ func firstLock(locks Locks) (*lockfile.Lock, bool) {
 // isScarce reports whether no slot is free now.
 func isScarce(locks Locks) bool {
 	s := takeSlot(locks)
-	s.release()
+	s.releaseSlot()
 	return s == nil
 }
 
-func (s *slot) release() {
+func (s *slot) releaseSlot() {
 	if s == nil || !bounded {
 		return
 	}

@@ -43,12 +43,12 @@ type message []byte
 
 func newMessage() message { return make(message, 8, 4096) }
 
-func (m *message) add(letter byte, value []byte) {
+func (m *message) addField(letter byte, value []byte) {
 	*m = binary.LittleEndian.AppendUint64(append(*m, letter), uint64(len(value)))
 	*m = append(*m, value...)
 }
 
-func (m *message) text(letter byte, value string) {
+func (m *message) addText(letter byte, value string) {
 	*m = binary.LittleEndian.AppendUint64(append(*m, letter), uint64(len(value)))
 	*m = append(*m, value...)
 }
@@ -76,9 +76,9 @@ type answer struct {
 	size uint64 // of the parts; it comes in the first 8 bytes
 }
 
-// read takes the bytes that are there, and reports whether the message is complete. An
+// readFrom takes the bytes that are there, and reports whether the message is complete. An
 // error means that the worker has gone, or that the message is malformed.
-func (a *answer) read(fd int) (whole bool, err error) {
+func (a *answer) readFrom(fd int) (whole bool, err error) {
 	var buffer [64 << 10]byte
 	n, _, err := unix.Recvfrom(fd, buffer[:], unix.MSG_DONTWAIT)
 	switch {
@@ -116,7 +116,7 @@ type Answer struct {
 	mapped       []string
 }
 
-func (a *answer) parse() (*Answer, error) {
+func (a *answer) parseAnswer() (*Answer, error) {
 	found := &Answer{}
 	number := func(b []byte) int {
 		if len(b) < 4 {

@@ -93,17 +93,17 @@ type Worker struct {
 	since   time.Time       // when it became idle
 }
 
-// program returns the path of jitcache-nvrtc, which is beside the tracer.
-func program() string {
+// programPath returns the path of jitcache-nvrtc, which is beside the tracer.
+func programPath() string {
 	if observe.Tracer == "" {
 		return ""
 	}
 	return filepath.Join(filepath.Dir(observe.Tracer), "jitcache-nvrtc")
 }
 
-// start starts a process that loads an NVRTC. folder is its own, or "".
-func start(nvrtc, dir, folder string, env []string) (*Worker, error) {
-	path := program()
+// startWorker starts a process that loads an NVRTC. folder is its own, or "".
+func startWorker(nvrtc, dir, folder string, env []string) (*Worker, error) {
+	path := programPath()
 	if path == "" || unix.Access(path, unix.X_OK) != nil {
 		return nil, ErrUnobserved
 	}
@@ -132,9 +132,9 @@ func start(nvrtc, dir, folder string, env []string) (*Worker, error) {
 	w := &Worker{Folder: folder, run: run, channel: pair[0], nvrtc: nvrtc}
 	m := newMessage()
 	for _, v := range env {
-		m.text(partVariable, v)
+		m.addText(partVariable, v)
 	}
-	w.ask(m)
+	w.sendMessage(m)
 	return w, nil
 }
 
@@ -151,8 +151,8 @@ func only(env, names []string) []string {
 	return kept
 }
 
-// ask sends a message. Wait notices if the worker has gone.
-func (w *Worker) ask(m message) {
+// sendMessage sends a message. Wait notices if the worker has gone.
+func (w *Worker) sendMessage(m message) {
 	w.answer = &answer{}
 	m.send(w.channel)
 }
@@ -161,26 +161,26 @@ func (w *Worker) ask(m message) {
 func (w *Worker) Compile(p *Work) {
 	m := newMessage()
 	for _, v := range p.Env {
-		m.text(partVariable, v)
+		m.addText(partVariable, v)
 	}
 	if p.Shown {
-		m.text(partShown, "")
+		m.addText(partShown, "")
 	}
-	m.add(partUmask, binary.LittleEndian.AppendUint32(nil, umask()))
-	m.text(partName, p.Name)
-	m.text(partSource, p.Source)
+	m.addField(partUmask, binary.LittleEndian.AppendUint32(nil, umask()))
+	m.addText(partName, p.Name)
+	m.addText(partSource, p.Source)
 	for _, h := range p.Headers {
-		m.text(partHeader, h.Name)
-		m.text(partText, h.Text)
+		m.addText(partHeader, h.Name)
+		m.addText(partText, h.Text)
 	}
 	for _, o := range p.Options {
-		m.text(partOption, o)
+		m.addText(partOption, o)
 	}
 	for _, e := range p.Expressions {
-		m.text(partExpression, e)
+		m.addText(partExpression, e)
 	}
-	m.text(partTarget, p.Target)
-	w.ask(m)
+	m.addText(partTarget, p.Target)
+	w.sendMessage(m)
 }
 
 // umask returns the host's umask. It reads /proc, because umask(2) would change it.
@@ -208,7 +208,7 @@ func (w *Worker) Wait(d time.Duration) (*Answer, error) {
 			return nil, err
 		}
 		if n > 0 && fds[0].Revents != 0 {
-			whole, err := w.answer.read(w.channel)
+			whole, err := w.answer.readFrom(w.channel)
 			if err == errAnswer {
 				return nil, err
 			}
@@ -216,7 +216,7 @@ func (w *Worker) Wait(d time.Duration) (*Answer, error) {
 				return nil, w.gone()
 			}
 			if whole {
-				return w.take()
+				return w.takeAnswer()
 			}
 		} else if n > 0 {
 			return nil, w.gone()
@@ -244,8 +244,8 @@ func (w *Worker) gone() error {
 	return g
 }
 
-func (w *Worker) take() (*Answer, error) {
-	a, err := w.answer.parse()
+func (w *Worker) takeAnswer() (*Answer, error) {
+	a, err := w.answer.parseAnswer()
 	w.answer = nil
 	if err != nil {
 		return nil, err
@@ -302,9 +302,9 @@ func (w *Worker) Record(p *Work, notes record.Notes) (*record.List, *observe.Rep
 	return list, rep, nil
 }
 
-// fits reports whether all that the worker has looked at is certainly unchanged. The worker
+// fitsNow reports whether all that the worker has looked at is certainly unchanged. The worker
 // may not look at it again, so what it remembers must still be true.
-func (w *Worker) fits(now *record.Surroundings) bool {
+func (w *Worker) fitsNow(now *record.Surroundings) bool {
 	return !checkWorker || w.history != nil && w.history.Settled(now)
 }
 
@@ -319,6 +319,6 @@ func (w *Worker) End() {
 		w.remove()
 		w.remove = nil
 	}
-	w.slot.release()
+	w.slot.releaseSlot()
 	w.slot = nil
 }

@@ -57,8 +57,8 @@ func (n Name) Ours() bool { return len(n.Parts) > 1 }
 // Brief reports whether a value of ours is useful for minutes only: its last part has a "-".
 func (n Name) Brief() bool { return n.Ours() && strings.Contains(n.Parts[len(n.Parts)-1], "-") }
 
-// path returns the name as a path below a root that may hold millions of values.
-func (n Name) path(layout string) string {
+// pathIn returns the name as a path below a root that may hold millions of values.
+func (n Name) pathIn(layout string) string {
 	last := n.Parts[len(n.Parts)-1]
 	switch {
 	case layout == "bazel" && !n.Ours():

@@ -111,18 +111,18 @@ func TestNamesAreWhereOtherClientsHaveThem(t *testing.T) {
 	for layout, want := range map[string]string{
 		"subdirs": "01/" + digits[2:], "flat": digits, "bazel": "ac/" + digits + digits[:24],
 	} {
-		if got := theirs.path(layout); got != want {
+		if got := theirs.pathIn(layout); got != want {
 			t.Errorf("%s: %s, want %s", layout, got, want)
 		}
 	}
-	if got := (&inRedis{}).key(theirs); got != "ccache:"+digits {
+	if got := (&inRedis{}).keyOf(theirs); got != "ccache:"+digits {
 		t.Error(got)
 	}
 	ours := Name{[]string{"jitcache", "1", "team", strings.Repeat("ab", 32)}}
-	if got := ours.path("bazel"); got != "jitcache/1/team/ab/"+strings.Repeat("ab", 31) {
+	if got := ours.pathIn("bazel"); got != "jitcache/1/team/ab/"+strings.Repeat("ab", 31) {
 		t.Error(got)
 	}
-	if got := (&inRedis{}).key(ours); got != "jitcache:1:team:"+strings.Repeat("ab", 32) {
+	if got := (&inRedis{}).keyOf(ours); got != "jitcache:1:team:"+strings.Repeat("ab", 32) {
 		t.Error(got)
 	}
 }
@@ -166,7 +166,7 @@ func TestOnlyFilesAreValues(t *testing.T) {
 	if _, err := e.Put(within(t), aName(1), []byte("x"), true); err != nil {
 		t.Fatal(err)
 	}
-	path := e.(*waited).Engine.(*inFile).path(aName(1))
+	path := e.(*waited).Engine.(*inFile).pathOf(aName(1))
 	for name, make := range map[string]func() error{
 		"link":   func() error { return os.Symlink("/etc/passwd", path) },
 		"folder": func() error { return os.Mkdir(path, 0o777) },

@@ -30,10 +30,10 @@ func openFile(c *Config) (Engine, error) {
 	return newWaited(&inFile{filepath.Clean(c.URL.Path), layout}), nil
 }
 
-func (e *inFile) path(n Name) string { return e.root + "/" + n.path(e.layout) }
+func (e *inFile) pathOf(n Name) string { return e.root + "/" + n.pathIn(e.layout) }
 
 func (e *inFile) Get(_ context.Context, n Name, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(e.path(n), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	f, err := os.OpenFile(e.pathOf(n), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, ofFile(err)
 	}
@@ -49,13 +49,13 @@ func (e *inFile) Get(_ context.Context, n Name, limit int64) ([]byte, error) {
 }
 
 func (e *inFile) Put(_ context.Context, n Name, value []byte, overwrite bool) (bool, error) {
-	path := e.path(n)
+	path := e.pathOf(n)
 	if !overwrite {
 		if _, err := os.Lstat(path); err == nil {
 			return false, nil
 		}
 	}
-	if err := e.folders(filepath.Dir(path)); err != nil {
+	if err := e.makeFolders(filepath.Dir(path)); err != nil {
 		return false, ofFile(err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".put-")
@@ -87,10 +87,10 @@ func (e *inFile) Put(_ context.Context, n Name, value []byte, overwrite bool) (b
 	return err == nil, ofFile(err)
 }
 
-// folders makes a folder and those above it below the root. The root must exist, because without
+// makeFolders makes a folder and those above it below the root. The root must exist, because without
 // it the disk is not mounted. The folders get the root's mode, whatever the helper's umask: the
 // root says who may write them.
-func (e *inFile) folders(path string) error {
+func (e *inFile) makeFolders(path string) error {
 	root, err := os.Stat(e.root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -101,7 +101,7 @@ func (e *inFile) folders(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err := e.folders(filepath.Dir(path)); err != nil {
+	if err := e.makeFolders(filepath.Dir(path)); err != nil {
 		return err
 	}
 	switch err := os.Mkdir(path, 0o777); {
@@ -114,7 +114,7 @@ func (e *inFile) folders(path string) error {
 }
 
 func (e *inFile) Remove(_ context.Context, n Name) (bool, error) {
-	err := os.Remove(e.path(n))
+	err := os.Remove(e.pathOf(n))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -148,7 +148,7 @@ func finish(answer *http.Response) {
 	answer.Body.Close()
 }
 
-func (e *inHTTP) url(n Name) string { return e.base + "/" + n.path(e.layout) }
+func (e *inHTTP) url(n Name) string { return e.base + "/" + n.pathIn(e.layout) }
 
 func (e *inHTTP) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
 	answer, err := e.do(ctx, http.MethodGet, e.url(n), nil)

@@ -72,7 +72,7 @@ func parseTTL(text string) (time.Duration, error) {
 	return 0, usage("ttl=%q: want a time such as 90d or 12h, 0 for ever", text)
 }
 
-func (e *inRedis) key(n Name) string {
+func (e *inRedis) keyOf(n Name) string {
 	if !n.Ours() {
 		return "ccache:" + n.Parts[0]
 	}
@@ -82,7 +82,7 @@ func (e *inRedis) key(n Name) string {
 func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
 	// Redis sends a value whole, and its client reads it whole. So at first only as much is
 	// requested as most values have; for a larger one the size is asked before the rest.
-	key := e.key(n)
+	key := e.keyOf(n)
 	pipe := e.client.Pipeline()
 	head := e.head(ctx, pipe, n, limit)
 	if err := errors.Join(execute(ctx, pipe), head.Err()); err != nil {
@@ -113,7 +113,7 @@ func (e *inRedis) Get(ctx context.Context, n Name, limit int64) ([]byte, error) 
 // head requests the beginning of a value, and a longer lifetime for it. A read-only replica or an
 // access rule may refuse the latter, which does not matter.
 func (e *inRedis) head(ctx context.Context, pipe redis.Pipeliner, n Name, limit int64) *redis.StringCmd {
-	key := e.key(n)
+	key := e.keyOf(n)
 	head := pipe.GetRange(ctx, key, 0, min(atOnce, limit+1)-1)
 	if n.Ours() && !n.Brief() && e.ttl > 0 {
 		pipe.Expire(ctx, key, e.ttl)
@@ -169,10 +169,10 @@ func (e *inRedis) Put(ctx context.Context, n Name, value []byte, overwrite bool)
 		ttl = e.ttl
 	}
 	if overwrite {
-		err := e.client.Set(ctx, e.key(n), value, ttl).Err()
+		err := e.client.Set(ctx, e.keyOf(n), value, ttl).Err()
 		return err == nil, ofRedis(err)
 	}
-	err := e.client.SetArgs(ctx, e.key(n), value, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
+	err := e.client.SetArgs(ctx, e.keyOf(n), value, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
 	if errors.Is(err, redis.Nil) {
 		return false, nil
 	}
@@ -183,7 +183,7 @@ func (e *inRedis) Put(ctx context.Context, n Name, value []byte, overwrite bool)
 const brief = time.Hour
 
 func (e *inRedis) Remove(ctx context.Context, n Name) (bool, error) {
-	count, err := e.client.Del(ctx, e.key(n)).Result()
+	count, err := e.client.Del(ctx, e.keyOf(n)).Result()
 	return count > 0, ofRedis(err)
 }
 

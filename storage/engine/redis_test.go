@@ -124,7 +124,7 @@ func TestTimeToLiveIsRenewedByAHit(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	name := (&inRedis{}).key(aName(1))
+	name := (&inRedis{}).keyOf(aName(1))
 	client("expire", name, "10")
 	if _, err := e.Get(within(t), aName(1), 10); err != nil {
 		t.Fatal(err)

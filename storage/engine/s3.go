@@ -73,7 +73,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-func (e *inS3) key(n Name) string { return e.prefix + n.path(e.layout) }
+func (e *inS3) key(n Name) string { return e.prefix + n.pathIn(e.layout) }
 
 func (e *inS3) Get(ctx context.Context, n Name, limit int64) ([]byte, error) {
 	core := minio.Core{Client: e.client}
