@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cache.h"
-#include "leftovers.h"
+#include "stale_temp_files.h"
 #include "locks.h"
 #include "log.h"
 #include "runtime.h"

@@ -6,7 +6,7 @@
 
 #include "core.h"
 #include "handles.h"
-#include "misses.h"
+#include "uncounted_misses.h"
 
 typedef struct jc_cache {
 	struct jc_cache *next; /* list of all, under jc_caches_lock */

@@ -12,7 +12,7 @@
 #include "handles.h"
 #include "key.h"
 #include "log.h"
-#include "misses.h"
+#include "uncounted_misses.h"
 #include "runtime.h"
 #include "thread.h"
 

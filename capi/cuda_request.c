@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "copy.h"
+#include "second_runtime.h"
 #include "core.h"
 #include "handles.h"
 #include "request.h"

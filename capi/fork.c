@@ -4,7 +4,7 @@
 #include "../core/lockfile/held.h"
 #include "cache.h"
 #include "controls.h"
-#include "copy.h"
+#include "second_runtime.h"
 #include "locks.h"
 #include "runtime.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "copy.h"
+#include "second_runtime.h"
 
 const char *jc_observer_path(void)
 {

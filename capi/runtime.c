@@ -1,6 +1,6 @@
 /* runtime.c: a Go runtime does not survive fork. The child has its memory, but none
  * of its threads, and the first call that needs one would hang. So the child does
- * not use that runtime. Its first call loads a second copy of the library (copy.c),
+ * not use that runtime. Its first call loads a second copy of the library (second_runtime.c),
  * which has a runtime of its own, and the front goes on with the copy's core.
  * Handles, blobs, keys and the tier in memory belong to the front and stay. */
 #include "runtime.h"
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "controls.h"
-#include "copy.h"
+#include "second_runtime.h"
 #include "locks.h"
 #include "log.h"
 #include "observer.h"

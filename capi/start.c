@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #include "controls.h"
-#include "copy.h"
+#include "second_runtime.h"
 
 static sigset_t host_mask;
 static struct sigaction host_actions[NSIG];

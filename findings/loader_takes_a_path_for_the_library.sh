@@ -11,7 +11,7 @@
 #     each has a number of its own: 1 2
 #
 # What it means for a cache: a path is no identity, neither of code that is loaded nor of code that is to be loaded. jitcache loads a
-# second copy of its library into a forked child by a path that no ancestor has used (capi/copy.c). The script fails if the loader
+# second copy of its library into a forked child by a path that no ancestor has used (capi/second_runtime.c). The script fails if the loader
 # does otherwise by now.
 set -eu
 folder=$(mktemp -d)

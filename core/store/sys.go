@@ -14,7 +14,7 @@ import (
 	"jitcache/core/lockfile"
 )
 
-// All system calls that touch the cache directory are here and in at.go, so that tests
+// All system calls that touch the cache directory are here and in at_syscalls.go, so that tests
 // can make each fail in turn (see Fault). They are raw: os.File uses the runtime's
 // poller, which adds five system calls to an open and a close (measured for 4 KiB:
 // os.ReadFile 7.7 us, these 3.9).

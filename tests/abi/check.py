@@ -54,7 +54,7 @@ def checks(path: Path, portable: bool, stripped: bool) -> Iterator[tuple[str, bo
     flags = sum(int(value) for tag, value in dynamic if tag == elf.DT_FLAGS_1)
     yield "dlclose does not unload it", bool(flags & elf.DF_1_NODELETE), hex(flags)
     found = lib.build_id()
-    yield "a build id, by which a forked child knows its copy (capi/copy.c)", len(found) == 20, found.hex()
+    yield "a build id, by which a forked child knows its copy (capi/second_runtime.c)", len(found) == 20, found.hex()
     yield "no text relocations", not any(tag == elf.DT_TEXTREL for tag, _ in dynamic), ""
     yield "no executable stack", not lib.stack_executable(), ""
     unwinder = [

@@ -58,7 +58,7 @@ func parsed(t *testing.T, fset *token.FileSet, room string) (files []*ast.File) 
 	return files
 }
 
-// fileName returns the name of a file in a table: at for at.go and at_amd64.go.
+// fileName returns the name of a file in a table: at_syscalls for at_syscalls.go and at_syscalls_amd64.go.
 func fileName(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".go")
 	return strings.TrimSuffix(name, "_"+runtime.GOARCH)

@@ -1,6 +1,6 @@
-/* leftovers.h: files that a killed process has left in the temp directory. */
-#ifndef JC_LEFTOVERS_H
-#define JC_LEFTOVERS_H
+/* stale_temp_files.h: files that a killed process has left in the temp directory. */
+#ifndef JC_STALE_TEMP_FILES_H
+#define JC_STALE_TEMP_FILES_H
 
 /* jc_temp_folder returns the directory for temporary files. */
 const char *jc_temp_folder(void);

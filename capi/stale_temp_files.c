@@ -1,6 +1,6 @@
-/* leftovers.c: a lock on a file shows that the file's process still runs. A process id
+/* stale_temp_files.c: a lock on a file shows that the file's process still runs. A process id
  * would not: ids are reused, and in another container the same id is another process. */
-#include "leftovers.h"
+#include "stale_temp_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* copy.c: a second copy of this library in the process.
+/* second_runtime.c: a second copy of this library in the process.
  *
  * dlopen recognises a library by the text of its path, and by device and inode. So
  * neither the same path nor a link to the file gives a second copy. The bytes go
@@ -9,7 +9,7 @@
  * not run. So the library opens its own file when it is loaded, and a copy is used
  * only if its build id is ours.
  */
-#include "copy.h"
+#include "second_runtime.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 #include "build_id.h"
 #include "controls.h"
-#include "leftovers.h"
+#include "stale_temp_files.h"
 
 /* Parts of a copy's path, in /proc/PID/fd and in the temp directory. No host gives
  * a library such a path. */
@@ -157,7 +157,7 @@ static int nameless_file(const char *temp)
 }
 
 /* named_file makes a file with a name. If this process is killed, the file stays
- * until another process makes such a file and removes it (leftovers.c). */
+ * until another process makes such a file and removes it (stale_temp_files.c). */
 static int named_file(const char *temp, char *path, size_t size)
 {
 	jc_leftovers_sweep(temp, PREFIX);

@@ -1,6 +1,6 @@
-/* copy.h: a second copy of this library in the process. */
-#ifndef JC_COPY_H
-#define JC_COPY_H
+/* second_runtime.h: a second copy of this library in the process. */
+#ifndef JC_SECOND_RUNTIME_H
+#define JC_SECOND_RUNTIME_H
 
 #include "core.h"
 

@@ -1,6 +1,6 @@
-/* misses.h: misses that the front has found by itself, until the core counts them. */
-#ifndef JC_MISSES_H
-#define JC_MISSES_H
+/* uncounted_misses.h: misses that the front has found by itself, until the core counts them. */
+#ifndef JC_UNCOUNTED_MISSES_H
+#define JC_UNCOUNTED_MISSES_H
 
 #include <stdatomic.h>
 

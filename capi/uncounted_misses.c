@@ -1,5 +1,5 @@
-/* misses.c: the table of misses by kind. */
-#include "misses.h"
+/* uncounted_misses.c: the table of misses by kind. */
+#include "uncounted_misses.h"
 
 #include <string.h>
 
