@@ -23,13 +23,14 @@ from typing import Any, ClassVar
 from jitcache._code import Unkeyable, code_of, content_of
 from jitcache._dependency_walk import text_of
 from jitcache._module_files import content
+from jitcache._pure_stdlib import is_pure
 
 from . import loggers
 from .classes import is_own
 from .mentions import Import, mentions_of
 from .order import hashes_are_fixed
 from .origin import OWN, PACKAGE, PYTHON, Origin, origin_of, origin_of_module, package_content
-from .outside import ASKS_ARRAYS, ASKS_LOCKS, ASKS_LOGGERS, is_inside, leads_elsewhere
+from .outside import ASKS_ARRAYS, ASKS_LOCKS, ASKS_LOGGERS, leads_elsewhere
 from .settings import hashes_of_system
 from .values import ValueWalker, holders, is_array, shows_all
 
@@ -95,7 +96,7 @@ class Reach(ValueWalker):
         return False
 
     def _look(self, module: str, name: str = "") -> None:
-        if not self._vouched and module not in self.allowed and not is_inside(module, name):
+        if not self._vouched and module not in self.allowed and not is_pure(module, name):
             raise Unkeyable("looks outside", f"{module}.{name}" if name else f"module {module}")
         if (module, name) == ("builtins", "hash") and not hashes_are_fixed():
             raise Unkeyable("looks outside", "hash, which is another in each process")

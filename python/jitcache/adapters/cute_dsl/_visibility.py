@@ -15,41 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from jitcache._code import PLAIN, Unkeyable, content_of, folders, is_installed, is_standard
 from jitcache._dependency_walk import hides_state
+from jitcache._pure_stdlib import is_pure
 
 from ._tools import packages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The modules of Python whose functions return the same in every process. The others may read the world outside.
-_PURE = frozenset(
-    [
-        *(
-            "_operator",
-            "__future__",
-            "abc",
-            "ast",
-            "builtins",
-            "collections",
-            "contextlib",
-            "copy",
-            "dataclasses",
-            "enum",
-        ),
-        *(
-            "fractions",
-            "functools",
-            "itertools",
-            "math",
-            "numbers",
-            "operator",
-            "reprlib",
-            "string",
-            "struct",
-        ),
-        *("textwrap", "types", "typing", "typing_extensions"),
-    ]
-)
+# Modules of which the walk takes the names apart by itself: see BY_NAME and UNDESCRIBABLE.
+_TAKEN_APART = frozenset({"builtins", "typing", "typing_extensions"})
 
 # Builtins through which code sees things that the walk does not describe.
 UNDESCRIBABLE = frozenset(
@@ -122,7 +96,7 @@ def module_of(path: str | None, name: str) -> str:
     if path is None and name not in sys.builtin_module_names and name != "builtins":
         return ""
     if path is None or is_standard(path):
-        if name.partition(".")[0] not in _PURE:
+        if not is_pure(name) and name not in _TAKEN_APART:
             raise Unkeyable("reads the world", name)
         return "python"
     return ""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from jitcache._code import Unkeyable
 from jitcache._memoize.mentions import mentions_of
 from jitcache._memoize.order import hashes_are_fixed
-from jitcache._memoize.outside import is_inside, leads_elsewhere
+from jitcache._memoize.outside import leads_elsewhere
 from jitcache._memoize.settings import python_version, settings
+from jitcache._pure_stdlib import is_pure
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -49,7 +50,7 @@ def _check_builtin(name: str) -> None:
     value = getattr(builtins, name, None)
     if value is None:
         return
-    if not _is_pythons(value) or not (isinstance(value, type) or is_inside("builtins", name)):
+    if not _is_pythons(value) or not (isinstance(value, type) or is_pure("builtins", name)):
         raise Unkeyable("looks outside", name)
     if name == "hash" and not hashes_are_fixed():
         raise Unkeyable("asks for something that differs in each process", name)
