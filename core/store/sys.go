@@ -176,33 +176,13 @@ func again(op Op, path string, call func() error) syscall.Errno {
 
 // readFull reads len(p) bytes at the file's offset. It returns fewer only at the end of
 // the file or with an error.
-func readFull(fd int, p []byte) (int, syscall.Errno) {
-	n := 0
-	for n < len(p) {
-		q, e := limited(OpRead, p[n:])
-		if e == unix.EINTR {
-			continue
-		}
-		if e != 0 {
-			return n, e
-		}
-		c, _, e := syscall.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(q))), uintptr(len(q)))
-		if e == unix.EINTR {
-			continue
-		}
-		if e != 0 {
-			return n, e
-		}
-		n += int(c)
-		if c == 0 && len(q) > 0 || !goOn {
-			return n, 0
-		}
-	}
-	return n, 0
-}
+func readFull(fd int, p []byte) (int, syscall.Errno) { return readOrPread(fd, p, -1) }
 
 // preadFull is readFull at the offset off.
-func preadFull(fd int, p []byte, off int64) (int, syscall.Errno) {
+func preadFull(fd int, p []byte, off int64) (int, syscall.Errno) { return readOrPread(fd, p, off) }
+
+// readOrPread is readFull if off is negative, else preadFull.
+func readOrPread(fd int, p []byte, off int64) (int, syscall.Errno) {
 	n := 0
 	for n < len(p) {
 		q, e := limited(OpRead, p[n:])
@@ -212,8 +192,13 @@ func preadFull(fd int, p []byte, off int64) (int, syscall.Errno) {
 		if e != 0 {
 			return n, e
 		}
-		c, _, e := syscall.Syscall6(unix.SYS_PREAD64, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(q))), uintptr(len(q)),
-			uintptr(off)+uintptr(n), 0, 0)
+		var c uintptr
+		if off < 0 {
+			c, _, e = syscall.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(q))), uintptr(len(q)))
+		} else {
+			c, _, e = syscall.Syscall6(unix.SYS_PREAD64, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(q))), uintptr(len(q)),
+				uintptr(off)+uintptr(n), 0, 0)
+		}
 		if e == unix.EINTR {
 			continue
 		}
