@@ -127,7 +127,7 @@ def take_out(what: str) -> None:
         walk.Walker._whole = lambda self, f, *a: None if f.__module__ == "lib" else whole(self, f, *a)
     elif what == "look":
         walk.uses_computed_names = lambda *a: False
-        visibility._PURE = type("Everything", (), {"__contains__": lambda self, name: True})()
+        visibility.is_pure = lambda name: True
         walk.global_names = lambda code: tuple(code.co_names)
     elif what == "started":  # what was imported is what is there by now
         tools.is_older_than_process = lambda found: True
@@ -155,7 +155,7 @@ def take_out(what: str) -> None:
         put = walk.Walker._put
         walk.Walker.kinds[__import__("typing").TypeVar] = lambda self, value: put(self, "type variable")
     elif what == "contexts":
-        visibility._PURE |= {"decimal"}
+        visibility.is_pure = lambda name, whole=visibility.is_pure: name == "decimal" or whole(name)
     elif what == "hidden":
         visibility.hides_state = lambda cls: False
     elif what == "class":
