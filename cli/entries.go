@@ -169,7 +169,7 @@ func (c *command) exportCommand() *ffcli.Command {
 		defer b.Release()
 		if args[1] == "-" {
 			if c.asJSON {
-				return wrong("-json, or the payload on standard output?")
+				return wrong("-json and - exclude each other: both would write to standard output")
 			}
 			_, err := io.Copy(c.raw, bytes.NewReader(b.Data()))
 			return err

@@ -82,7 +82,7 @@ func (c *command) oneOf(arg string, names []string) (string, error) {
 		}
 		fmt.Fprintf(c.stderr, "  %s\n", line(name))
 	}
-	return "", wrong(fmt.Sprintf("%s: %d names fit; give more of one", arg, len(names)))
+	return "", wrong(fmt.Sprintf("%s: %d names match; give more letters of one", arg, len(names)))
 }
 
 // nameOfEntries returns the name of entries that an argument means, "" if there is none.

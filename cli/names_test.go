@@ -106,7 +106,7 @@ func TestPartOfSeveralNamesListsThem(t *testing.T) {
 	} {
 		for _, command := range []string{"show", "path", "explain"} {
 			out, errs, status := u.run(command, part)
-			if status != exitFail || out != "" || !strings.Contains(errs, strconv.Itoa(len(want))+" names fit") ||
+			if status != exitFail || out != "" || !strings.Contains(errs, strconv.Itoa(len(want))+" names match") ||
 				strings.Contains(errs, "by source") {
 				t.Errorf("%s %s: status %d, %q", command, part, status, errs)
 			}
@@ -257,7 +257,7 @@ func TestPayloadAndObjectDoNotMeetOnStandardOutput(t *testing.T) {
 
 func TestRunStandsFirst(t *testing.T) {
 	u := newAccount(t)
-	for args, want := range map[string]string{"-directory DIR run gcc -c a.c": "stands first", "-json run gcc": "stands first", "run": "which command"} {
+	for args, want := range map[string]string{"-directory DIR run gcc -c a.c": "must be the first word", "-json run gcc": "must be the first word", "run": "which command"} {
 		if _, errs, status := u.run(strings.Fields(args)...); status != exitFail || !strings.Contains(errs, want) {
 			t.Errorf("%s: status %d, %q", args, status, errs)
 		}

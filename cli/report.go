@@ -55,7 +55,7 @@ func (c *command) reportCommand() *ffcli.Command {
 		}
 		if args[0] == "-" {
 			if c.asJSON {
-				return wrong("-json, or the page on standard output?")
+				return wrong("-json and - exclude each other: both would write to standard output")
 			}
 			return page.Write(c.raw)
 		}

@@ -42,7 +42,7 @@ func (c *command) runCommand() *ffcli.Command {
 		func(string) error { return nil })
 	run := c.newCommand("run [flags] COMMAND [arguments]", "run a command through the cache", flags, 0, 1<<20, func(args []string) error {
 		if len(args) > 0 { // something is before run
-			return wrong("run: it stands first, as in `jitcache run gcc`; JITCACHE_DIR names another cache")
+			return wrong("run: it must be the first word, as in `jitcache run gcc`; JITCACHE_DIR names another cache")
 		}
 		return wrong("run: which command?")
 	})

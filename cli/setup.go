@@ -27,7 +27,7 @@ func (c *command) initCommand() *ffcli.Command {
 		var err error
 		if *mode != "" {
 			if m, err = strconv.ParseUint(*mode, 8, 12); err != nil || m&0o700 != 0o700 || m&^0o2775 != 0 {
-				return wrong(fmt.Sprintf("mode %q: want octal digits, with 7 for the owner, and nothing to write for others", *mode))
+				return wrong(fmt.Sprintf("mode %q: want octal digits that give the owner all rights (7) and others none to write", *mode))
 			}
 		}
 		gid := -1

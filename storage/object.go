@@ -25,8 +25,8 @@ const (
 )
 
 var (
-	errObject = errors.New("what is there is no entry")
-	errBomb   = errors.New("what is there is not as large as it says")
+	errObject = errors.New("the stored value is not an entry")
+	errBomb   = errors.New("the stored value has another size than it states")
 )
 
 // worthwhile is the smallest entry that is compressed. The cost of a smaller one is the round

@@ -34,7 +34,7 @@ func ReadSettings(env func(string) string) (*Settings, error) {
 		return nil, errors.New("CRSH_IPC_ENDPOINT and CRSH_URL are not set: jitcache and ccache start this program when they need it")
 	}
 	if !filepath.IsAbs(s.Endpoint) {
-		return nil, errors.New("CRSH_IPC_ENDPOINT is not absolute")
+		return nil, errors.New("CRSH_IPC_ENDPOINT is not an absolute path")
 	}
 	u, err := url.Parse(env("CRSH_URL"))
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"jitcache/storage/engine"
 )
 
-// A helper that ended at once would leave everybody with "there is no helper", and each
+// A helper that ended at once would leave everybody with "no helper is running", and each
 // process would start another one and wait for it.
 func TestHelperWithWrongSettingsSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ url, name, value, want string }{
 		{"redis://:hunter2@127.0.0.1/db99", "", "", "invalid database number"},
 		{"http://127.0.0.1:80:80/x", "", "", "the URL cannot be read"},
 		{"http://u:p%zzhunter2@127.0.0.1/", "", "", "the URL cannot be read"},
-		{"http://127.0.0.1/?sig=hunter2", "", "", "a URL of HTTP with ? or #"},
-		{"http://", "", "", "without a host"},
+		{"http://127.0.0.1/?sig=hunter2", "", "", "the URL has a ? or a #"},
+		{"http://", "", "", "has no host"},
 		{"redis://127.0.0.1", "nosuch", "1", `"nosuch"`},
 		{"redis://127.0.0.1", "max-object", "much", `max-object="much"`},
 		{"redis://127.0.0.1", "timeout", "-1s", `timeout="-1s"`},

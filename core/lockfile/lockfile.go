@@ -31,7 +31,7 @@ var ErrUnsupported = errors.New("locks are not supported here")
 
 // ErrNoFile is joined with ErrUnsupported if the lock file is not a regular file, or
 // has a second name.
-var ErrNoFile = errors.New("not a regular file of one name")
+var ErrNoFile = errors.New("not a regular file, or it has hard links")
 
 // Folder opens the folder of the lock files. Its caller closes the descriptor. It is
 // called again to remove a file, because a host may close every descriptor that it did

@@ -84,7 +84,7 @@ func (c *conn) turn(request []byte) (Turn, error) {
 	case err != nil:
 		return Nobodys, err
 	case turn > Over:
-		return Nobodys, errors.New("an answer is none")
+		return Nobodys, errors.New("the helper's answer has an unknown status")
 	default:
 		return turn, nil
 	}

@@ -31,7 +31,7 @@ func (r *Remote) fetch(ids []key.ID, deadline time.Time, room func(i, size int) 
 	}
 	defer c.closeSocket()
 	if !c.greeting.Jitcache {
-		return errors.New("the helper is not jitcache's")
+		return errors.New("the program at the helper's socket is not jitcache's")
 	}
 	request := wire.AppendSize(wire.AppendText([]byte{wire.Fetch}, "jitcache/1/"+r.segment+"/"), uint64(len(ids)))
 	for i := range ids {

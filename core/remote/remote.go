@@ -53,7 +53,7 @@ var (
 	// ErrNotAsked: the remote has failed a moment ago.
 	ErrNotAsked = errors.New("not asked")
 	// ErrSpent: the budget of this process is spent.
-	ErrSpent = errors.New("not asked: the budget is spent")
+	ErrSpent = errors.New("not asked: this process may wait for remotes no longer")
 )
 
 // epoch is the origin of the times of a Remote. They are monotonic: the machine's clock may be set.
@@ -266,7 +266,7 @@ func (r *Remote) Upload(outbox string, within time.Duration) error {
 	}
 	defer c.closeSocket()
 	if !c.greeting.Jitcache {
-		return errors.New("the helper is not jitcache's")
+		return errors.New("the program at the helper's socket is not jitcache's")
 	}
 	_, err = c.askStatus(wire.AppendValue([]byte{wire.Upload}, []byte(outbox)))
 	return err
@@ -281,7 +281,7 @@ func (r *Remote) Flush(outbox string, within time.Duration, patient bool) (bool,
 	}
 	defer c.closeSocket()
 	if !c.greeting.Jitcache {
-		return false, errors.New("the helper is not jitcache's")
+		return false, errors.New("the program at the helper's socket is not jitcache's")
 	}
 	request := wire.AppendValue([]byte{wire.Flush}, []byte(outbox))
 	request = append(wire.AppendSize(request, uint64(within/time.Millisecond)), 1)
@@ -312,7 +312,7 @@ func (r *Remote) Status(within time.Duration) ([]byte, error) {
 	}
 	defer c.closeSocket()
 	if !c.greeting.Jitcache {
-		return nil, errors.New("the helper is not jitcache's")
+		return nil, errors.New("the program at the helper's socket is not jitcache's")
 	}
 	if _, err := c.askStatus([]byte{wire.Status}); err != nil {
 		return nil, err

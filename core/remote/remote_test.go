@@ -116,7 +116,7 @@ func TestHelperThatIsWrittenFromTheProtocolServes(t *testing.T) {
 //jitcache:control onestops
 func TestEntryThatIsDamagedSaysNothingOfTheOthers(t *testing.T) {
 	r := fresh(t)
-	for text, want := range map[string]bool{"entry: what is there is no entry": true, "down: refused": false, "too slow": false} {
+	for text, want := range map[string]bool{"entry: the stored value is not an entry": true, "down: refused": false, "too slow": false} {
 		r.off.Store(0)
 		var asks atomic.Int32
 		helperOf(t, r, func(c net.Conn) {

@@ -18,9 +18,9 @@ import (
 // a poller. So this is a socket by its system calls, without a wait that has no end.
 
 var (
-	errTime     = errors.New("it takes too long")
-	errStranger = errors.New("somebody else has its socket")
-	errNoHelper = errors.New("there is no helper")
+	errTime     = errors.New("the helper did not answer in time")
+	errStranger = errors.New("another user owns the helper's socket")
+	errNoHelper = errors.New("no helper is running")
 )
 
 // conn is a connection to the helper, for one request; that of a lookup may be kept for the

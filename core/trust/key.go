@@ -35,7 +35,7 @@ func ParsePublic(text string) (p Public, err error) {
 	rest, ok := strings.CutPrefix(text, publicPrefix)
 	b, err := encoding.DecodeString(rest)
 	if !ok || err != nil || len(b) != len(p) {
-		return p, fmt.Errorf("%.80q is no key: want %s and 43 letters", text, publicPrefix)
+		return p, fmt.Errorf("%.80q is not a key: want %s and 43 letters", text, publicPrefix)
 	}
 	return Public(b), nil
 }

@@ -97,7 +97,7 @@ func ParseTime(text string) (int64, error) {
 			return max(t.UnixNano(), 1), nil
 		}
 	}
-	return 0, fmt.Errorf("%.60q is no time: want 2026-01-31 or 2026-01-31T10:00:00Z", text)
+	return 0, fmt.Errorf("%.60q is not a time: want 2026-01-31 or 2026-01-31T10:00:00Z", text)
 }
 
 func (k *Keys) parseKeys(text, source string) {

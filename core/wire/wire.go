@@ -79,7 +79,7 @@ var (
 	ErrVersion  = errors.New("it speaks another version of the protocol")
 	ErrNoStore  = errors.New("it stores nothing")
 	ErrTooLarge = errors.New("a value is too large")
-	ErrStatus   = errors.New("an answer is none")
+	ErrStatus   = errors.New("the answer has an unknown status")
 )
 
 // Refused is an error that the other end has told.

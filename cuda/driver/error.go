@@ -45,7 +45,7 @@ var ErrNoContext = errors.New("no CUDA context is current in this thread: " +
 
 // ErrImage is returned for an image that is shorter than its header says. The driver does
 // not know the length, and would read beyond the end.
-var ErrImage = errors.New("image is cut short")
+var ErrImage = errors.New("image is truncated")
 
 // refusals are the codes that are about the image. The codes of a driver that has no
 // compiler for PTX, or may not use it, are not among them: such a driver refuses every PTX.

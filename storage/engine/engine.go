@@ -112,7 +112,7 @@ func usage(format string, a ...any) error {
 func (c *Config) Check() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Attributes)) {
 		if _, ok := known[strings.TrimPrefix(name, "@")]; !ok {
-			return usage("attribute %q: there is none of that name", name)
+			return usage("unknown attribute %q", name)
 		}
 	}
 	return nil

@@ -29,10 +29,10 @@ type inHTTP struct {
 func openHTTP(c *Config) (Engine, error) {
 	switch {
 	case c.URL.Host == "":
-		return nil, usage("a URL of HTTP without a host")
+		return nil, usage("the URL has no host")
 	case c.URL.RawQuery != "" || c.URL.ForceQuery || c.URL.Fragment != "":
 		// All names would have one path, and whatever secret it has would be shown.
-		return nil, usage("a URL of HTTP with ? or #: a token goes into header= or bearer-token=")
+		return nil, usage("the URL has a ? or a #: a token goes into header= or bearer-token=")
 	}
 	layout, err := c.layout()
 	if err != nil {
@@ -102,7 +102,7 @@ func followed(r *http.Request, via []*http.Request) error {
 		return wrap(ErrRefused, "a redirect from https to "+r.URL.Scheme)
 	case r.Method != via[0].Method:
 		// A PUT would become a GET, whose success says nothing of the value.
-		return wrap(ErrRefused, "a redirect of "+via[0].Method+" to "+r.Method)
+		return wrap(ErrRefused, "a redirect turned "+via[0].Method+" into "+r.Method)
 	case r.URL.Host != first.Host:
 		for name := range r.Header {
 			r.Header.Del(name)

@@ -17,5 +17,5 @@ func Open(c *Config) (Engine, error) {
 	case "s3":
 		return openS3(c)
 	}
-	return nil, usage("%q: there is no engine of that scheme: want redis, rediss, redis+unix, http, https, file or s3", c.URL.Scheme)
+	return nil, usage("unknown scheme %q: want redis, rediss, redis+unix, http, https, file or s3", c.URL.Scheme)
 }

@@ -80,7 +80,7 @@ func (b *bounded) follow(p []byte) error {
 		}
 		b.line = append(b.line, part[:min(len(part), mostDigits-len(b.line))]...)
 		if b.long += len(part); b.long > mostLine {
-			return wrap(ErrRefused, "an answer is no answer of Redis")
+			return wrap(ErrRefused, "the server does not answer as Redis does")
 		}
 		if end < 0 {
 			return nil
@@ -106,7 +106,7 @@ func (b *bounded) announced() error {
 	n, err := strconv.ParseInt(string(line[1:]), 10, 64)
 	switch {
 	case err != nil || value && n > b.most || !value && n > mostCount:
-		return wrap(ErrRefused, fmt.Sprintf("an answer announces %q", line))
+		return wrap(ErrRefused, fmt.Sprintf("the server announces an answer of a size that is not allowed: %q", line))
 	case value && n >= 0:
 		b.skip = n + 2 // and the end of its line
 	}

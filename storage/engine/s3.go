@@ -30,7 +30,7 @@ func openS3(c *Config) (Engine, error) {
 		return nil, err
 	}
 	if c.URL.Host == "" || c.URL.User != nil {
-		return nil, usage("want s3://BUCKET/PREFIX, and the credentials where users of S3 have them")
+		return nil, usage("want s3://BUCKET/PREFIX; credentials come from AWS_* variables, ~/.aws/credentials or the role of the machine")
 	}
 	q := c.URL.Query()
 	endpoint, region := q.Get("endpoint"), q.Get("region")
