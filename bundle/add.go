@@ -61,7 +61,7 @@ func Add(c *core.Cache, from io.Reader, o AddOptions) (Sum, error) {
 	var workers sync.WaitGroup
 	for range min(max(runtime.GOMAXPROCS(0), 2), mostWorkers) {
 		workers.Go(func() {
-			for batch := work.take(); len(batch) > 0; batch = work.take() {
+			for batch := work.takeItems(); len(batch) > 0; batch = work.takeItems() {
 				a.takeAll(batch)
 			}
 		})
@@ -129,7 +129,7 @@ func (a *adding) takeAll(batch []item) {
 	ok := true
 	for _, it := range batch {
 		if ok && !a.isThere(t, it.member) {
-			ok = a.take(t, it)
+			ok = a.takeItem(t, it)
 		}
 		it.bytes.Release()
 	}
@@ -152,8 +152,8 @@ func (a *adding) isThere(t *core.Taking, m *Member) bool {
 	return true
 }
 
-// take verifies an entry and stores it. It returns false if the Add ends here.
-func (a *adding) take(t *core.Taking, it item) bool {
+// takeItem verifies an entry and stores it. It returns false if the Add ends here.
+func (a *adding) takeItem(t *core.Taking, it item) bool {
 	if err := Verify(it.member, it.bytes); err != nil {
 		a.fail(err)
 		return false

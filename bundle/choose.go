@@ -51,7 +51,7 @@ func Choose(ctx context.Context, c *core.Cache, want Wanted) ([]key.ID, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			ch.look(&ids[i])
+			ch.lookAt(&ids[i])
 		}
 	}
 	addRelated(ch.ids, ch.sets)
@@ -73,8 +73,8 @@ type choice struct {
 	notes map[string]bool  // words that match notes of this machine
 }
 
-// look decides whether the file of a key is chosen.
-func (ch *choice) look(id *key.ID) {
+// lookAt decides whether the file of a key is chosen.
+func (ch *choice) lookAt(id *key.ID) {
 	l, ok := ch.cache.Describe(id, "")
 	if !ok {
 		l = core.Listed{Key: id.String()}

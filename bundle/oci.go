@@ -80,8 +80,8 @@ func writeLayer(blobs string, c *core.Cache, ids []key.ID, p Progress) (d descri
 	if err = errors.Join(err, f.Close()); err != nil {
 		return d, "", packed, err
 	}
-	d = descriptor{MediaType: mediaLayer, Digest: outer.digest(), Size: outer.size}
-	return d, inner.digest(), packed, os.Rename(draft, filepath.Join(blobs, d.Digest[len("sha256:"):]))
+	d = descriptor{MediaType: mediaLayer, Digest: outer.digestText(), Size: outer.size}
+	return d, inner.digestText(), packed, os.Rename(draft, filepath.Join(blobs, d.Digest[len("sha256:"):]))
 }
 
 // writeTree writes a cache directory (docs/format.md), with as much as a layer needs.
@@ -166,4 +166,4 @@ func (s *summed) Write(p []byte) (int, error) {
 	return s.to.Write(p)
 }
 
-func (s *summed) digest() string { return fmt.Sprintf("sha256:%x", s.sum.Sum(nil)) }
+func (s *summed) digestText() string { return fmt.Sprintf("sha256:%x", s.sum.Sum(nil)) }

@@ -50,8 +50,8 @@ func (q *queue) put(it item) {
 	q.changed.Broadcast()
 }
 
-// take returns the next items. It waits for the first, and returns none at the end.
-func (q *queue) take() []item {
+// takeItems returns the next items. It waits for the first, and returns none at the end.
+func (q *queue) takeItems() []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) == 0 && !q.ended {

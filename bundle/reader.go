@@ -109,7 +109,7 @@ func (r *Reader) Next() (*Member, error) {
 		return nil, r.broken(err)
 	}
 	m := &Member{Name: h.Name, Size: h.Size}
-	if why := r.check(h, m); why != "" {
+	if why := r.checkHeader(h, m); why != "" {
 		return nil, &Refused{h.Name, why}
 	}
 	r.last = h.Name
@@ -135,8 +135,8 @@ func (r *Reader) broken(err error) error {
 	return &Refused{"", why + strings.TrimPrefix(err.Error(), "archive/tar: ")}
 }
 
-// check returns why a member is not accepted, "" if it is.
-func (r *Reader) check(h *tar.Header, m *Member) string {
+// checkHeader returns why a member is not accepted, "" if it is.
+func (r *Reader) checkHeader(h *tar.Header, m *Member) string {
 	var ok bool
 	m.ID, ok = parseName(h.Name)
 	if checkMembers {

@@ -75,7 +75,7 @@ var ErrLimit = errors.New("command: has run for longer than its limit, and was e
 // New makes a job. cache may be nil. env is the whole environment.
 func New(cache *core.Cache, spec *Spec, env []string, want Want) (*Job, error) {
 	if want.Runner == nil {
-		if err := spec.check(); err != nil {
+		if err := spec.checkSpec(); err != nil {
 			return nil, err
 		}
 	}
@@ -108,8 +108,8 @@ func (j *Job) surroundings() *record.Surroundings {
 	return s
 }
 
-// look looks the result up. It reports whether it is there; why says why not.
-func (j *Job) look() (found bool, why string) {
+// findResult looks the result up. It reports whether it is there; why says why not.
+func (j *Job) findResult() (found bool, why string) {
 	b, k, why, missed := j.known.peekAgain(j.cache, j.surroundings(), j.missed)
 	j.missed = missed
 	if b != nil {
@@ -160,7 +160,7 @@ func (j *Job) Program() string {
 // Lookup returns the result if it is there. Else it returns nil and the first thing that
 // has changed, "" if no list is known. It runs nothing.
 func (j *Job) Lookup() (r *Result, why string) {
-	found, why := j.look()
+	found, why := j.findResult()
 	if !found {
 		return nil, why
 	}
@@ -196,7 +196,7 @@ func (j *Job) ProcessKey() (*key.Key, error) {
 func (j *Job) Step() (result *Result, done bool, err error) {
 	if j.given {
 		j.given = false
-		if found, _ := j.look(); found {
+		if found, _ := j.findResult(); found {
 			j.Close()
 			return &j.result, true, nil
 		}
@@ -239,7 +239,7 @@ func (j *Job) claim() (found bool, err error) {
 	first := !j.asked
 	j.asked = true
 	if first {
-		found, why := j.look()
+		found, why := j.findResult()
 		if found {
 			return true, nil
 		}
@@ -253,7 +253,7 @@ func (j *Job) claim() (found bool, err error) {
 		timeout = max(timeout-time.Since(j.began), time.Nanosecond)
 	}
 	lease, status := j.cache.Claim(j.known.lease, timeout, j.holding, first, func() bool {
-		found, _ := j.look()
+		found, _ := j.findResult()
 		return found
 	})
 	j.lease = lease

@@ -59,9 +59,9 @@ func (n *known) listsKey() *key.Key {
 	return k
 }
 
-// find returns the key of the result in these surroundings. If no list fits, it returns
+// findRecord returns the key of the result in these surroundings. If no list fits, it returns
 // nil, and why. missed is what it has found there before, if nothing; nil: it was not asked.
-func (n *known) find(now *record.Surroundings, missed *record.Found) (k *key.Key, found record.Found) {
+func (n *known) findRecord(now *record.Surroundings, missed *record.Found) (k *key.Key, found record.Found) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	found = n.lists.FindNew(now, missed)
@@ -89,7 +89,7 @@ func (n *known) peekAgain(c *core.Cache, now *record.Surroundings, missed *recor
 	case c.Mode() == core.ModeRefresh:
 		return nil, nil, store.Refresh.String(), nil
 	}
-	k, found := n.find(now, missed)
+	k, found := n.findRecord(now, missed)
 	if k == nil {
 		return nil, nil, found.Why, &found
 	}

@@ -252,7 +252,7 @@ func interleave(rep *observe.Report) []byte {
 // resultKey returns the key of the result in the world of a list.
 func (s *Spec) resultKey(l *record.List) (*key.Key, error) {
 	b := key.NewBuilder()
-	s.parts(b)
+	s.addParts(b)
 	for _, p := range l.Parts() {
 		b.AddDigest(p.Label, 0, p.Digest)
 	}

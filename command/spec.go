@@ -82,7 +82,7 @@ type Part struct {
 	Size   int
 }
 
-func (s *Spec) check() error {
+func (s *Spec) checkSpec() error {
 	if len(s.Args) == 0 || s.Args[0] == "" {
 		return fmt.Errorf("command: no words")
 	}
@@ -101,8 +101,8 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// parts adds the components of the request to a key.
-func (s *Spec) parts(b *key.Builder) {
+// addParts adds the components of the request to a key.
+func (s *Spec) addParts(b *key.Builder) {
 	b.Add("schema", []byte(schema))
 	if len(s.Args) > 0 {
 		b.AddTexts("command", s.Args)
@@ -143,7 +143,7 @@ func (s *Spec) parts(b *key.Builder) {
 // request returns the key of the request, under which its lists are stored.
 func (s *Spec) request() (*key.Key, error) {
 	b := key.NewBuilder()
-	s.parts(b)
+	s.addParts(b)
 	b.SetKind(key.NoteKind)
 	b.SetName(s.Name)
 	return b.Seal()
@@ -154,7 +154,7 @@ func (s *Spec) request() (*key.Key, error) {
 // request's components, which explain a miss.
 func (s *Spec) leaseKey() (*key.Key, error) {
 	b := key.NewBuilder()
-	s.parts(b)
+	s.addParts(b)
 	b.Add("lease in", []byte(s.Dir))
 	b.SetKind(s.Kind)
 	b.SetName(s.Name)

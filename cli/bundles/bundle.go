@@ -61,7 +61,7 @@ func (b bundles) create() *ffcli.Command {
 		}
 		want := bundle.Wanted{Words: args[1:]}
 		var err error
-		if want.Since, err = b.begin(*since); err != nil {
+		if want.Since, err = b.sinceTime(*since); err != nil {
 			return err
 		}
 		cache, s, err := b.Open()
@@ -97,8 +97,8 @@ func (b bundles) create() *ffcli.Command {
 	return cmd
 }
 
-// begin returns the time from which -since means, the zero time for "".
-func (b bundles) begin(since string) (time.Time, error) {
+// sinceTime returns the time from which -since means, the zero time for "".
+func (b bundles) sinceTime(since string) (time.Time, error) {
 	if since == "" {
 		return time.Time{}, nil
 	}
@@ -139,7 +139,7 @@ func (b bundles) add() *ffcli.Command {
 		if limit := s.MaxSize(); limit > 0 && limit < o.Bounds.Total {
 			o.Bounds.Total = limit
 		}
-		from, p, err := b.open(args[0], "bundle add")
+		from, p, err := b.openBundle(args[0], "bundle add")
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (b bundles) list() *ffcli.Command {
 	cmd := b.New("bundle list [-json] [-max-size N] FILE", "list the entries of a bundle", flags, 1, 1, func(args []string) error {
 		_, keys := b.Trust()
 		rows := []row{}
-		err := b.each(args[0], "bundle list", bounds, func(_ *bundle.Member, e *blob.Blob) {
+		err := b.eachMember(args[0], "bundle list", bounds, func(_ *bundle.Member, e *blob.Blob) {
 			rows = append(rows, rowOf(e, core.SigningOf(e, keys)))
 		})
 		stdout, _ := b.Streams()
@@ -220,7 +220,7 @@ func (b bundles) verify() *ffcli.Command {
 		_, keys := b.Trust()
 		stdout, _ := b.Streams()
 		signed, odd := 0, []member{}
-		err := b.each(args[0], "bundle verify", bounds, func(m *bundle.Member, e *blob.Blob) {
+		err := b.eachMember(args[0], "bundle verify", bounds, func(m *bundle.Member, e *blob.Blob) {
 			if state := core.SigningOf(e, keys); state == core.SignedByTrusted {
 				signed++
 			} else {
@@ -242,13 +242,13 @@ func (b bundles) verify() *ffcli.Command {
 	return cmd
 }
 
-// each calls fn for each entry of a bundle, verified.
-func (b bundles) each(path, what string, bounds func() (bundle.Bounds, error), fn func(m *bundle.Member, e *blob.Blob)) error {
+// eachMember calls fn for each entry of a bundle, verified.
+func (b bundles) eachMember(path, what string, bounds func() (bundle.Bounds, error), fn func(m *bundle.Member, e *blob.Blob)) error {
 	limits, err := bounds()
 	if err != nil {
 		return err
 	}
-	from, p, err := b.open(path, what)
+	from, p, err := b.openBundle(path, what)
 	if err != nil {
 		return err
 	}
@@ -268,8 +268,8 @@ type passage struct {
 	done func()
 }
 
-// open opens a bundle, - for standard input.
-func (b bundles) open(path, what string) (io.ReadCloser, *passage, error) {
+// openBundle opens a bundle, - for standard input.
+func (b bundles) openBundle(path, what string) (io.ReadCloser, *passage, error) {
 	p := &passage{file: os.Stdin}
 	if path != "-" {
 		f, err := os.Open(path)

@@ -108,7 +108,7 @@ _MOST = 64
 
 
 @lru_cache(maxsize=4)
-def _path(path: tuple[str, ...]) -> str:
+def _path_as_json(path: tuple[str, ...]) -> str:
     """Return ``sys.path`` for Cython's process, as JSON. Raises LibraryError without Cython."""
     if find_spec("Cython") is None:
         raise LibraryError("Cython is not installed")
@@ -119,7 +119,7 @@ def _command(source: Source, texts: list[Source], folders: list[str], environmen
     name = os.path.basename(source.name)
     cplus = _CPLUS.match(source.read()) is not None
     output = os.path.splitext(name)[0] + (".cpp" if cplus else ".c")
-    arguments = [sys.executable, "-I", "-S", "-c", _START, _path(tuple(sys.path)), name, "-o", "\1/" + output]
+    arguments = [sys.executable, "-I", "-S", "-c", _START, _path_as_json(tuple(sys.path)), name, "-o", "\1/" + output]
     if cplus:
         arguments.append("--cplus")
     # A source on disk may include texts that are given in memory.

@@ -79,7 +79,7 @@ def encode(label: str, value: Any) -> tuple[int, bytes]:  # noqa: C901 - a row f
         return 100, _encode_dict(label, value)  # "d"
     if isinstance(value, (set, frozenset)):
         return 115, _count(len(value)) + b"".join(sorted(_nested(label, v) for v in value))  # "s"
-    number = _number(value)
+    number = _plain_number(value)
     if number is not None:
         return encode(label, number)
     raise TypeError(
@@ -88,7 +88,7 @@ def encode(label: str, value: Any) -> tuple[int, bytes]:  # noqa: C901 - a row f
     )
 
 
-def _number(value: Any) -> Any:
+def _plain_number(value: Any) -> Any:
     """Return a scalar of NumPy as Python's own number; None for anything else, and where a float would lose digits."""
     numpy: Any = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, (numpy.bool_, numpy.integer, numpy.floating)):

@@ -117,7 +117,7 @@ def file_of(module: Any) -> str | None:
     return str(path) if path else None
 
 
-def _find(name: str) -> Any:
+def _find_module(name: str) -> Any:
     """Return the spec of a module that is not imported, without an import."""
     places: Any = None
     spec: Any = None
@@ -134,7 +134,7 @@ def _find(name: str) -> Any:
 def content_of_module(name: str) -> bytes:
     """Return the digest of a module's file. Raises Unkeyable if it has none."""
     module = sys.modules.get(name)
-    path = getattr(_find(name), "origin", None) if module is None else file_of(module)
+    path = getattr(_find_module(name), "origin", None) if module is None else file_of(module)
     if path is None:
         raise Unkeyable("no file", f"module {name}")
     return content(os.path.abspath(path), imported=module is not None)

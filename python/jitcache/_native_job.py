@@ -299,7 +299,7 @@ def folder_for(words: tuple[str, ...]) -> str | None:
     found = _relative.get(known)
     if found is None:
         names = sorted({*os.listdir(here), ".", ".."}, key=len)
-        found = any(_named(word, name) for name in names for word in words)
+        found = any(_is_named(word, name) for name in names for word in words)
         if len(_relative) >= _MOST:
             _relative.clear()
         if time.time_ns() - changed > _SETTLED_NS:
@@ -307,7 +307,7 @@ def folder_for(words: tuple[str, ...]) -> str | None:
     return here if found else None
 
 
-def _named(word: str, name: str) -> bool:
+def _is_named(word: str, name: str) -> bool:
     """Return whether a word contains a name, at its end or before a character that cannot belong to a file name."""
     at = word.find(name)
     while at >= 0:

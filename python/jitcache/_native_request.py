@@ -107,7 +107,7 @@ def _request(lib: _ffi.Library, wish: Wish) -> _Request:
     return request
 
 
-def _run(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
+def _run_request(wish: Wish, timeout: float | None) -> tuple[bytes, str]:
     """Run the compiler without the library; return the result, and what the compiler printed."""
     with tempfile.TemporaryDirectory(prefix="jitcache-") as folder:
         for name, text in wish.texts():
@@ -144,22 +144,22 @@ def built(wish: Wish, cache: Cache | None, timeout: float | None) -> _Stored | _
     lib = _library.load() if cache is None else cache._lib
     handle = None if cache is None else cache._handle
     if lib is None or (cache is not None and handle is None):
-        return _Detached(*_run(wish, timeout), wish.name)
+        return _Detached(*_run_request(wish, timeout), wish.name)
     request = _request(lib, wish)
     missed = ""
     if handle is not None:
-        found = _find(lib, handle, request)
+        found = _find_stored(lib, handle, request)
         if isinstance(found, _Stored):
             return found
         if found in _ffi.NO_CACHE:
-            return _Detached(*_run(wish, timeout), wish.name)
+            return _Detached(*_run_request(wish, timeout), wish.name)
         missed = _said(lib)
     made = _made(lib, wish, request, handle, timeout)
     made.missed = "" if made.hit else missed
     return made
 
 
-def _find(lib: _ffi.Library, cache: ctypes.c_void_p, request: _Request) -> _Stored | int:
+def _find_stored(lib: _ffi.Library, cache: ctypes.c_void_p, request: _Request) -> _Stored | int:
     """Look a request up; return the entry, or the status of a miss. The build counts the miss."""
     status, blob = find(lib.jitcache_native_lookup, lib, cache, request.handle)
     if blob is not None:
@@ -174,7 +174,7 @@ def look_up(wish: Wish, cache: Cache) -> _Stored | None:
     lib, handle = cache._lib, cache._handle
     if lib is None or handle is None:
         return None
-    found = _find(lib, handle, _request(lib, wish))
+    found = _find_stored(lib, handle, _request(lib, wish))
     return found if isinstance(found, _Stored) else None
 
 
@@ -212,20 +212,20 @@ def _made(
 
 def key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
     """Return the key under which the result is found now, None if there is none."""
-    return _key(_library.load_or_raise().jitcache_native_key, wish, cache)
+    return _request_key(_library.load_or_raise().jitcache_native_key, wish, cache)
 
 
 def record_key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
     """Return the key of the records: under which files and variables the wish was built."""
-    return _key(_library.load_or_raise().jitcache_native_record_key, wish, cache)
+    return _request_key(_library.load_or_raise().jitcache_native_record_key, wish, cache)
 
 
 def process_key_of(wish: Wish, cache: ctypes.c_void_p) -> Key | None:
     """Return the key of the wish and of everything but files that its command could ask of this process."""
-    return _key(_library.load_or_raise().jitcache_native_process_key, wish, cache)
+    return _request_key(_library.load_or_raise().jitcache_native_process_key, wish, cache)
 
 
-def _key(ask: Callable[..., int], wish: Wish, cache: ctypes.c_void_p) -> Key | None:
+def _request_key(ask: Callable[..., int], wish: Wish, cache: ctypes.c_void_p) -> Key | None:
     lib = _library.load_or_raise()
     handle = _void_p()
     status = ask(cache, _request(lib, wish).handle, _byref(handle))

@@ -59,7 +59,9 @@ class _Failure(NamedTuple):
             return cls(str(e), str(e.log), [str(word) for word in e.command or []] or None, compiler=True)
         if isinstance(e, subprocess.CalledProcessError):
             command = [e.cmd] if isinstance(e.cmd, (str, bytes)) else e.cmd
-            return cls(str(e), _text(e.stdout) + _text(e.stderr), [_text(word) for word in command], compiler=True)
+            return cls(
+                str(e), _text_of(e.stdout) + _text_of(e.stderr), [_text_of(word) for word in command], compiler=True
+            )
         text = str(e)
         if not isinstance(e, Error):
             text = f"{type(e).__name__}: {text}" if text else type(e).__name__
@@ -71,7 +73,7 @@ class _Failure(NamedTuple):
         return Error(f"{rank}{self.text}")
 
 
-def _text(said: Any) -> str:
+def _text_of(said: Any) -> str:
     return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said or "")
 
 

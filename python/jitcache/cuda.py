@@ -72,7 +72,7 @@ def _part(letter: bytes, text: bytes) -> bytes:
     return letter + len(text).to_bytes(8, "little") + text
 
 
-def _texts(texts: tuple[Any, ...], what: str) -> list[bytes]:
+def _encoded_texts(texts: tuple[Any, ...], what: str) -> list[bytes]:
     return [_ffi.as_text(t if isinstance(t, (str, bytes)) else os.fspath(t), what) for t in texts]
 
 
@@ -101,8 +101,8 @@ class Wish(NamedTuple):
         if kind not in (b"cubin", b"ptx", b"ltoir"):
             raise Error(f"target: want cubin, ptx or ltoir, not {self.target!r}", _ffi.ERR_ARGUMENT)
         parts = [_part(b"T", kind)]
-        parts += [_part(b"o", o) for o in _texts(self.options, "options")]
-        parts += [_part(b"e", e) for e in _texts(self.expressions, "name_expressions")]
+        parts += [_part(b"o", o) for o in _encoded_texts(self.options, "options")]
+        parts += [_part(b"e", e) for e in _encoded_texts(self.expressions, "name_expressions")]
         for name, text in self.headers:
             parts += [_part(b"h", _ffi.as_text(name, "headers")), _part(b"t", _ffi.as_text(text, "headers"))]
         if self.nvrtc:
@@ -215,7 +215,7 @@ class Code:
         if status == _ffi.ERR_DRIVER and self._cache is not None and self._cache._handle is not None:
             arguments = (self._cache._handle, self._request.handle, -1, _byref(handle))
             status = self._cache._changing(lib.jitcache_cuda_load, *arguments)  # it may replace the entry
-        _check(lib, status)
+        _check_status(lib, status)
         return Module(lib, handle)
 
     def __bytes__(self) -> bytes:
@@ -276,7 +276,7 @@ class Function:
         return f"<jitcache.cuda.Function {self.name}>"
 
 
-def _check(lib: _ffi.Library, status: int) -> int:
+def _check_status(lib: _ffi.Library, status: int) -> int:
     if status == _ffi.ERR_COMPILE:
         log = lib.jitcache_cuda_last_log().decode("utf-8", "replace")
         text = lib.jitcache_last_error().decode("utf-8", "replace")
@@ -287,7 +287,7 @@ def _check(lib: _ffi.Library, status: int) -> int:
 def _run(lib: _ffi.Library, request: _Request, lease: ctypes.c_void_p | None) -> tuple[Blob, str]:
     """Compile; return the code, and why it is not kept, "" if it is."""
     blob = _void_p()
-    status = _check(lib, lib.jitcache_cuda_run(request.handle, lease, _byref(blob)))
+    status = _check_status(lib, lib.jitcache_cuda_run(request.handle, lease, _byref(blob)))
     why = lib.jitcache_last_error().decode("utf-8", "replace") if status == _ffi.NOT_STORED else ""
     return blob_of(lib, blob), why
 

@@ -47,11 +47,11 @@ def mentions_of(code: types.CodeType) -> Mentions:
     """Return what code may look up. Raises Unkeyable for an instruction that is not known."""
     found = _known.get(code)
     if found is None:
-        found = _known[code] = _read(code)
+        found = _known[code] = _read_mentions(code)
     return found
 
 
-def _read(code: types.CodeType) -> Mentions:
+def _read_mentions(code: types.CodeType) -> Mentions:
     chains: dict[tuple[str, ...], None] = {}
     cells: dict[tuple[str, ...], None] = {}
     imports: dict[Import, None] = {}

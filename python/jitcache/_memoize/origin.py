@@ -39,11 +39,11 @@ def origin_of(path: str) -> Origin:
     """Return the origin of code by its file name."""
     found = _origins.get(path)
     if found is None:
-        found = _origins[path] = _find(path)
+        found = _origins[path] = _find_origin(path)
     return found
 
 
-def _find(path: str) -> Origin:
+def _find_origin(path: str) -> Origin:
     if path.startswith("<"):
         frozen = path.startswith("<frozen ")
         return Origin(PYTHON, path[len("<frozen ") : -1]) if frozen else Origin(OWN, "")

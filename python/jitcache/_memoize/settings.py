@@ -105,10 +105,10 @@ def _errors() -> list[tuple[Any, ...]]:
     if not any(one[0] == "error" for one in filters):
         return []
     return [
-        (action, _text(message), f"{category.__module__}.{category.__qualname__}", _text(module), line)
+        (action, _pattern_text(message), f"{category.__module__}.{category.__qualname__}", _pattern_text(module), line)
         for action, message, category, module, line in filters
     ]
 
 
-def _text(pattern: Any) -> str | None:
+def _pattern_text(pattern: Any) -> str | None:
     return None if pattern is None else str(getattr(pattern, "pattern", pattern))

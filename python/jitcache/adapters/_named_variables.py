@@ -46,13 +46,13 @@ def obeyed(cache: Cache, library: str) -> list[str]:
     """Return the variables that the library at a path may obey, as ``NAME=value``. Raises OSError."""
     memo = Key(names=Tool(library)).named(os.path.basename(library))
     if memo.hex not in _texts:
-        _texts[memo.hex] = _words(cache, memo, library)
-    names = _named(_texts[memo.hex], tuple(os.environ))
+        _texts[memo.hex] = _known_words(cache, memo, library)
+    names = _names_in(_texts[memo.hex], tuple(os.environ))
     return [f"{name}={os.environ[name]}" for name in names if name in os.environ]
 
 
 @functools.lru_cache(maxsize=16)
-def _named(text: str, names: tuple[str, ...]) -> list[str]:
+def _names_in(text: str, names: tuple[str, ...]) -> list[str]:
     return sorted(
         name
         for name in names
@@ -65,7 +65,7 @@ def _is_in(text: str, name: str) -> bool:
     return (name if "_" in name else f"\n{name}\n") in text  # LANG is a part of LANGUAGE
 
 
-def _words(cache: Cache, memo: Key, library: str) -> str:
+def _known_words(cache: Cache, memo: Key, library: str) -> str:
     stored = cache.get(memo, kind=KIND)
     if stored is not None:
         return bytes(stored).decode()

@@ -71,7 +71,7 @@ def _library_of(job: Job) -> str:
     return _linker
 
 
-def _key(job: Job, cache: Cache) -> Key | str:
+def _linked_key(job: Job, cache: Cache) -> Key | str:
     """Return the key of a job, or why it has none: it is not known which library compiles it, or what that reads.
 
     The library is not known if its file has changed since the process started: the
@@ -101,7 +101,7 @@ def _key(job: Job, cache: Cache) -> Key | str:
 
 def link(job: Job, cache: Cache) -> Any:
     """Return the ObjectCode of a job of PTX or NVVM IR. Raises what cuda.core raises."""
-    key = _key(job, cache)
+    key = _linked_key(job, cache)
     if isinstance(key, str):
         REASONS[key] += 1
         return job.by_cuda_core()

@@ -52,7 +52,7 @@ def _payload(value: object) -> bytes:
         raise FileNotFoundError(f"path-backed ObjectCode: {code} does not exist any more") from None
 
 
-def _open(path: str | os.PathLike[str] | None, cap: int | None, *, shared: bool) -> Cache:
+def _open_cache(path: str | os.PathLike[str] | None, cap: int | None, *, shared: bool) -> Cache:
     if path is None:
         found = Cache().stats().get("directory") if cap is not None else None
         directory = os.path.join(found, KIND) if found else None
@@ -116,7 +116,7 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]  # cuda.core may
             if max_size_bytes <= 0:
                 raise ValueError(f"max_size_bytes: want a positive number, not {max_size_bytes}")
         #: The ``jitcache.Cache`` behind it, which has ``stats()``, ``verify()``, ``last_miss`` and so on.
-        self.cache = _open(path, max_size_bytes, shared=shared)
+        self.cache = _open_cache(path, max_size_bytes, shared=shared)
         self._keys: dict[bytes, Key] = {}
         self._missed: dict[bytes, float] = {}  # when a key was looked up in vain, which is when its compile begins
         self._stat_cache: StatCache | None = None

@@ -87,9 +87,9 @@ def _meaning(hasher: Any, note: _Note | Exception, lines: bool) -> str:
     if isinstance(note, Exception):
         raise note
     adj = note.adj
-    names = {path: _text(_value(adj, path), hasher) for path in note.paths}
+    names = {path: _text_of_value(_value(adj, path), hasher) for path in note.paths}
     arguments = [(name, _type(type_)) for name, type_ in adj.arg_types.items()]
-    defaults = [_text(value, hasher) for value in _defaults(adj)]
+    defaults = [_text_of_value(value, hasher) for value in _defaults(adj)]
     tree = ast.dump(adj.tree) if getattr(adj, "transformers", None) else ""  # not what the source says
     place = (adj.filename, adj.fun_lineno) if lines else ()
     return f"{note.hash} {note.values} {sorted(names.items())} {arguments} {defaults} {tree} {place}"
@@ -130,7 +130,7 @@ def _noted(original: Callable[..., bytes]) -> Callable[..., bytes]:
     def get_constant_bytes(self: Any, value: Any) -> bytes:
         values = getattr(_thread, "values", None)
         if values is not None:
-            values.append("" if isinstance(value, context.Function) else _text(value, self))
+            values.append("" if isinstance(value, context.Function) else _text_of_value(value, self))
         return original(self, value)
 
     return get_constant_bytes
@@ -201,7 +201,7 @@ def _defaults(adj: Any) -> list[Any]:
     return [*(getattr(adj.func, "__defaults__", None) or ()), *by_name.values()]
 
 
-def _text(value: Any, hasher: Any) -> str:
+def _text_of_value(value: Any, hasher: Any) -> str:
     """Return a constant's type and its text in Warp's source; for anything else, a text that identifies it.
 
     Raises KeyError for a function that was not hashed.
