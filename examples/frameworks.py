@@ -68,6 +68,11 @@ FRAMEWORKS = (
     Framework("jax", "JAX"),
 )
 
+#: What is said of a framework that is too large to be installed for a table.
+PYTORCH = """
+PyTorch is left out: pip install torch downloads 3 GB. Where it is installed, JITCACHE_TORCH=1 python PROGRAM
+is all that it takes; docs/torch.md has a table."""
+
 
 def _interpreter() -> str:
     if f"{sys.version_info[0]}.{sys.version_info[1]}" in PYTHONS:
@@ -109,6 +114,8 @@ def main() -> int:
         except FrameworkError as e:
             print(f"demo: {framework.title}: {e}")
             bad.append(framework.title)
+    if not args.frameworks:
+        print(PYTORCH)
     if bad:
         print(f"\nFAILED: {', '.join(bad)}")
     return 1 if bad else 0

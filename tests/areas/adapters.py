@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from collections.abc import Iterable
 
@@ -314,7 +315,7 @@ def cupy_old() -> Count:
 #: PyTorch, and what it needs beside NVIDIA's libraries, which are 2 GB; tests/torch/stubs.py stands in for most of them.
 TORCH = "2.15.0"
 TORCH_NEEDS = [
-    "filelock", "fsspec", "jinja2", "networkx", "numpy>=2", "setuptools", "sympy", "typing_extensions",
+    "filelock", "fsspec", "jinja2", "networkx", "ninja", "numpy>=2", "setuptools", "sympy", "typing_extensions",
     "nvidia-cuda-runtime==13.2.*", "nvidia-cuda-cupti==13.2.*",
 ]  # fmt: skip
 
@@ -332,6 +333,23 @@ def _with_torch(area: str, version: str) -> str | None:
                     return None
             ready.touch()
     return python
+
+
+#: Older versions of PyTorch, and the tests that are run with them: what their users get. Each takes a gigabyte.
+TORCH_OLD = ("2.14.0", "2.11.0")
+_TORCH_KEPT = [
+    "tests/torch/test_right.py", "tests/torch/test_broken.py", "tests/torch/test_compiler.py",
+    "-k", "fresh_process or another_machine or another_vector_isa or variables or cut_short or log_and_runs or read_only",
+]  # fmt: skip
+
+
+def torch_old() -> Count:
+    """What is kept with older versions, one after the other; their environments are removed afterwards."""
+    counts = []
+    for version in TORCH_OLD:
+        counts.append(_pytest("torch-old", _with_torch("torch-old", version), *_TORCH_KEPT))
+        shutil.rmtree(BUILD / "venvs" / f"torch-{version}", ignore_errors=True)
+    return total(counts)
 
 
 def torch(area: str = "torch") -> Count:

@@ -28,7 +28,13 @@ def made(tmp_path_factory: pytest.TempPathFactory, compiler: Compiler) -> Projec
     """A project whose cache two processes have filled at once, each with PyTorch folders of its own."""
     project = Project(tmp_path_factory.mktemp("made") / "project", compiler)
     compiler.started()
-    processes = [project.start(OURS + AT_ONCE, **project.folders(name)) for name in ("one", "two")]
+    remote = project.folder / "remote"
+    remote.mkdir()
+    project.remote = f"file://{remote}|trust=unsigned"
+    processes = [
+        project.start(OURS + AT_ONCE, JITCACHE_REMOTE=project.remote, **project.folders(name))
+        for name in ("one", "two")
+    ]
     project.first = project.together(processes)
     project.starts = compiler.started()
     return project

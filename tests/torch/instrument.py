@@ -59,7 +59,7 @@ def take_out(what: str) -> None:
     elif what == "lease":
         Cache.acquire = lambda self, key, timeout=None, *, kind="generic": Lease(self, key, kind, data=self.get(key))
         Lease.commit = lambda self, data: self._cache.put(self._key, data, kind=self._kind)
-    elif what == "numbers":  # a key has one candidate
+    elif what in ("numbers", "guards"):  # a key has one candidate
         graphs.MOST = 1
     elif what == "name":  # of the vector ISA, and no more
         details.vec_isa = lambda: "asimd"

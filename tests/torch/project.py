@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 FOREIGN = ("TORCH", "ATEN_", "OMP_", "MKL_", "CXX", "TRITON_")
 
 #: Variables that are not read when PyTorch is imported. A row that has another one starts anew.
-FREE = {"FOLDER", "JITCACHE_LAYERS", "MINE", "PATH", "TMPDIR"}
+FREE = {"CXX", "FOLDER", "JITCACHE_LAYERS", "JITCACHE_REMOTE", "MINE", "PATH", "TMPDIR"}
 
 IMPORTS = ["torch", "torch._inductor.compile_fx", "torch._functorch._aot_autograd.autograd_cache"]
 PREPARED = Prepared(IMPORTS, projects.environment(FOREIGN), projects.FREE | FREE)
@@ -126,6 +126,7 @@ class Project(projects.Project):
         self.compiler = compiler
         self.first: list[Any] = []
         self.starts: dict[str, int] = {}
+        self.remote = ""
 
     def environment(self, **env: str) -> dict[str, str]:
         path = os.pathsep.join([str(self.compiler.folder), os.environ["PATH"]])

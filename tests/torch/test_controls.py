@@ -22,6 +22,7 @@ NODES = {
     "repair": "test_broken.py::test_library_that_is_cut_short_is_put_there_again",
     "damage": "test_broken.py::test_candidate_that_cannot_be_read_is_passed_over",
     "numbers": "test_graphs.py::test_candidates_of_one_key_are_found_one_after_the_other",
+    "guards": "test_elsewhere.py::test_graphs_of_one_key_that_differ_in_their_guards_are_all_kept",
     "lease": "test_graphs.py::test_candidates_that_processes_store_at_once_are_all_kept",
     "works": "test_compiler.py::test_isa_that_does_not_work_is_tried_again",
     "kind": "test_interface.py::test_clear_and_count_are_those_of_its_own_entries",

@@ -10,7 +10,7 @@ or in the program:
 
 From then on a process whose torch folders are empty starts no compiler for what
 another has compiled. ``docs/torch.md`` says what is in a key and what is not cached.
-For PyTorch 2.15. Importing this module does not import PyTorch.
+For PyTorch 2.11 to 2.15. Importing this module does not import PyTorch.
 
 The name of an entry is that of the file that the compiler makes, or PyTorch's class and
 the beginning of its key. ``clear`` leaves the files in PyTorch's own folders.

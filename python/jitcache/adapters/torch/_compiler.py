@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: What is a source of a command. All other files are named by their paths, and observed.
-_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".o")
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".o", ".s", ".S")
 
 #: The most bytes of a source. The weights of an AOTInductor model are an object; a cache does not want them.
 _MOST = 64 << 20

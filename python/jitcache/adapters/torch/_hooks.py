@@ -79,6 +79,7 @@ _MORE = (
     Hook(_CODE, "torch_key", (), _torch_key.remembering),
     Hook(_BUILDER, "cpp_compiler_search", ("search",), _probes.searching),
     Hook(_BUILDER, "_compiler_version_string", ("cpp_compiler",), _probes.saying_version),
+    Hook(_BUILDER, "_is_intel_compiler", ("cpp_compiler",), _probes.recognising),
     Hook(_BUILDER, "get_compiler_version_info", ("compiler",), _probes.describing),
     Hook(_ISA, "VecISA.check_build", ("self", "code"), _probes.checking),
 )
@@ -134,6 +135,8 @@ def _fitting() -> str:
 
 
 def _is_known(hook: Hook) -> bool:
+    if hook.name == "_is_intel_compiler" and hasattr(hook.holder(), "_compiler_version_string"):
+        return False  # it asks that function
     return hook.fits() and (hook.name != "torch_key" or _torch_key.computes(hook.original()) is not None)
 
 

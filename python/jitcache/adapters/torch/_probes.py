@@ -76,6 +76,18 @@ def describing(original: Any) -> Any:
     return get_compiler_version_info
 
 
+def recognising(original: Any) -> Any:
+    """Return the function of PyTorch 2.11 that asks whether a compiler is Intel's, which then has to be new enough."""
+
+    @functools.cache
+    def _is_intel_compiler(cpp_compiler: str) -> bool:
+        said = _answer(cpp_compiler, "--version", _OUT)
+        is_another = said is not None and "Intel" not in said.strip().partition("\n")[0]
+        return not is_another and bool(original(cpp_compiler))
+
+    return _is_intel_compiler
+
+
 def checking(original: Any) -> Any:
     """Return PyTorch's check that code for a vector ISA can be compiled and loaded; an ISA that works is kept."""
 
