@@ -191,7 +191,9 @@ def test_bundle(tools: Machine) -> None:
     lines = "\n".join(['jitcache trust add "$(cat key.public)"', *checks, add])
     for create in (whole, recent):
         tools.forget()
-        as_root(tools, f"{CI}{keys}rm -rf /tmp/place/ci; python warm_up.py\n{create}\ncp key.public results.jcb /tmp/place")
+        as_root(
+            tools, f"{CI}{keys}rm -rf /tmp/place/ci; python warm_up.py\n{create}\ncp key.public results.jcb /tmp/place"
+        )
         tools.run("sh", "-euc", lines, folder="/tmp/place", traced=False, JITCACHE_LAYERS="")
         assert compiles(tools) == 0
 
