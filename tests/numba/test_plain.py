@@ -116,6 +116,18 @@ def test_without_the_mechanism_what_plain_code_makes_is_not_kept_by_its_source(p
     assert [project.check(CALL, "everything", WITHOUT="plain").compiled.count("f") for _ in range(2)] == [1, 1]
 
 
+def test_an_instruction_that_is_not_known_is_not_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a later Python has: here some are taken out of those that are known."""
+    from jitcache.adapters.numba import _plain
+
+    code = (lambda x: (x, 1)).__code__
+    assert _plain.is_plain(code, {}, {})
+    for name in ("BUILD_TUPLE", "LOAD_CONST"):
+        monkeypatch.setattr(_plain, "_COMBINING", _plain._COMBINING - {name})
+        assert not _plain.is_plain(code, {}, {})
+        monkeypatch.undo()
+
+
 @pytest.mark.parametrize("read", OTHER)
 def test_code_that_reads_anything_else_is_not_plain(project: Project, read: str) -> None:
     """The result of a plain Numba, whatever has changed between two processes."""

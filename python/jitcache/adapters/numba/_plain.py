@@ -43,14 +43,32 @@ _MODULES = (numba, types, np, errors)
 # What Numba has for functions of linear algebra: their types, and the letters of types.
 _LINEAR = frozenset(("_BLAS", "_LAPACK", "_blas_kinds"))
 
-# The instructions with a name that only read, and others that do more than combine values: they change one, give text,
-# which may have an address in it, make a set, whose order differs in each process, or a class.
+# The instructions with a name that only read.
 _READING = frozenset(("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_METHOD"))
-_DOING = (
-    "BEFORE_", "BINARY_MODULO", "BUILD_SET", "BUILD_STRING", "CALL_INTRINSIC", "CONVERT_", "DELETE_SUBSCR", "FORMAT_",
-    "IMPORT_", "INPLACE_", "LOAD_BUILD_CLASS", "LOAD_LOCALS", "PRINT_EXPR", "SETUP_WITH", "SET_ADD", "SET_UPDATE",
-    "STORE_SLICE", "STORE_SUBSCR", "WITH_",
-)  # fmt: skip
+
+# The others of CPython 3.9 to 3.13 that move, compare and combine values, call and jump, by the lists of dis. Not
+# here is what changes a value, gives text, which may have an address in it, makes a set, whose order differs in each
+# process, or a class, imports, or enters a with. An instruction of a later Python is not plain until it stands here.
+_COMBINING = frozenset((
+    "BINARY_ADD", "BINARY_AND", "BINARY_FLOOR_DIVIDE", "BINARY_LSHIFT", "BINARY_MATRIX_MULTIPLY", "BINARY_MULTIPLY",
+    "BINARY_OP", "BINARY_OR", "BINARY_POWER", "BINARY_RSHIFT", "BINARY_SLICE", "BINARY_SUBSCR", "BINARY_SUBTRACT",
+    "BINARY_TRUE_DIVIDE", "BINARY_XOR", "BUILD_CONST_KEY_MAP", "BUILD_LIST", "BUILD_MAP", "BUILD_SLICE", "BUILD_TUPLE",
+    "CACHE", "CALL", "CALL_FUNCTION", "CALL_FUNCTION_EX", "CALL_FUNCTION_KW", "CALL_KW", "CALL_METHOD",
+    "CHECK_EXC_MATCH", "COMPARE_OP", "CONTAINS_OP", "COPY", "COPY_FREE_VARS", "DELETE_FAST", "DICT_MERGE",
+    "DICT_UPDATE", "DUP_TOP", "DUP_TOP_TWO", "END_FOR", "EXTENDED_ARG", "FOR_ITER", "GET_ITER", "GET_LEN", "IS_OP",
+    "JUMP_ABSOLUTE", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_FORWARD", "JUMP_IF_FALSE_OR_POP",
+    "JUMP_IF_NOT_EXC_MATCH", "JUMP_IF_TRUE_OR_POP", "KW_NAMES", "LIST_APPEND", "LIST_EXTEND", "LIST_TO_TUPLE",
+    "LOAD_ASSERTION_ERROR", "LOAD_CLASSDEREF", "LOAD_CLOSURE", "LOAD_CONST", "LOAD_DEREF", "LOAD_FAST",
+    "LOAD_FAST_AND_CLEAR", "LOAD_FAST_CHECK", "LOAD_FAST_LOAD_FAST", "MAKE_CELL", "MAKE_FUNCTION", "MAP_ADD", "NOP",
+    "POP_BLOCK", "POP_EXCEPT", "POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_NONE",
+    "POP_JUMP_BACKWARD_IF_NOT_NONE", "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_FORWARD_IF_FALSE",
+    "POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_IF_FALSE",
+    "POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE", "POP_JUMP_IF_TRUE", "POP_TOP", "PRECALL", "PUSH_EXC_INFO", "PUSH_NULL",
+    "RAISE_VARARGS", "RERAISE", "RESUME", "RETURN_CONST", "RETURN_VALUE", "ROT_FOUR", "ROT_N", "ROT_THREE", "ROT_TWO",
+    "SETUP_FINALLY", "SET_FUNCTION_ATTRIBUTE", "STORE_DEREF", "STORE_FAST", "STORE_FAST_LOAD_FAST",
+    "STORE_FAST_STORE_FAST", "SWAP", "TO_BOOL", "UNARY_INVERT", "UNARY_NEGATIVE", "UNARY_NOT", "UNARY_POSITIVE",
+    "UNPACK_EX", "UNPACK_SEQUENCE",
+))  # fmt: skip
 _RUNS_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -99,7 +117,7 @@ def is_plain(code: pytypes.CodeType, space: Mapping[str, Any], cells: Mapping[st
             if one.opname not in _READING:
                 return False
             (named if one.opname == "LOAD_GLOBAL" else attributes).add(str(one.argval))
-        elif one.opname.startswith(_DOING) or (one.opname == "BINARY_OP" and one.argrepr.endswith(("%", "="))):
+        elif one.opname not in _COMBINING or (one.opname == "BINARY_OP" and one.argrepr.endswith(("%", "="))):
             return False
         elif one.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and one.argval in code.co_freevars:
             if one.argval not in cells:
