@@ -91,7 +91,8 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	var result *result
 	err := endOfHermetic(rep)
 	headers := headersOf(rep)
-	if err == nil && !areLarge(headers) {
+	large := areLarge(headers)
+	if err == nil && !large {
 		err = l.overCap(rep)
 	}
 	if err == nil {
@@ -101,7 +102,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 		result, err = r.take(&run, list, ran.Began)
 	}
 	why := store.None
-	if err == nil && !areLarge(headers) {
+	if err == nil && !large {
 		why, err = l.keepPieces(result)
 	}
 	var refused *request.Refused
@@ -120,7 +121,7 @@ func (l *lookup) keep(rep *observe.Report, ran *Ran) error {
 	if why != store.None {
 		return l.teller.tell(notKept, why.String(), nil)
 	}
-	if areLarge(headers) {
+	if large {
 		l.noteMaker(headers, &k.ID)
 		l.cache.NotStored(r.request, kind, store.TooLarge, largeHeader)
 		return l.teller.tell(notKept, largeHeader, nil)
